@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from shutil import disk_usage
 
-import duckdb
 import pyarrow as pa
 
 from anoncore.base.errors import AnonymizationError, DataError
@@ -30,13 +29,13 @@ def reading(what: str) -> Iterator[None]:
         yield
     except AnonymizationError:
         raise
-    except (OSError, pa.ArrowException, duckdb.Error, UnicodeError) as error:
+    except _faults(UnicodeError) as error:
         if _is_full(error):
             raise DataError(
                 f"The disk is full of temporary files of '{what}'; free some space, or choose another folder for them "
                 "(--workspace), and run again. Nothing was published."
             ) from None
-        if isinstance(error, duckdb.OutOfMemoryException):
+        if _is_out_of_memory(error):
             raise DataError(
                 f"What is asked of '{what}' takes more memory than is set aside for it; the file itself is not at "
                 f"fault. {LESS_MEMORY}"
@@ -51,13 +50,13 @@ def writing(folder: Path) -> Iterator[None]:
         yield
     except AnonymizationError:
         raise
-    except (OSError, pa.ArrowException, duckdb.Error) as error:
+    except _faults() as error:
         if _is_full(error):
             raise DataError(
                 f"The disk of '{folder}' is full; free some space, or choose another folder for the temporary files "
                 "(--workspace) or the release (--output), and run again. Nothing was published."
             ) from None
-        if isinstance(error, duckdb.OutOfMemoryException):
+        if _is_out_of_memory(error):
             raise DataError(
                 f"What is written to '{folder}' takes more memory than is set aside for it. {LESS_MEMORY}"
             ) from None
@@ -72,6 +71,19 @@ def require_space(folder: Path, needed: int) -> None:
             f"The run needs about {needed / 1e9:.1f} GB on the disk of '{folder}', where {free / 1e9:.1f} GB are free; "
             "free some space, or choose another folder for the temporary files (--workspace)."
         )
+
+
+def _faults(*others: type[Exception]) -> tuple[type[Exception], ...]:
+    # DuckDB takes long to import, and is loaded already where one of its errors is raised.
+    import duckdb
+
+    return OSError, pa.ArrowException, duckdb.Error, *others
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    import duckdb
+
+    return isinstance(error, duckdb.OutOfMemoryException)
 
 
 def _is_full(error: Exception) -> bool:

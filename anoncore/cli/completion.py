@@ -10,7 +10,7 @@ from typing import Any
 import shtab
 
 from anoncore.algorithms import ALGORITHMS
-from anoncore.front.policy.policy import PRESETS
+from anoncore.front.policy import PRESETS
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.output import is_stream, named_file, require_one_output
+from anoncore.cli.output import is_stream, path_or_address, require_one_output
 from anoncore.cli.recipe_file import recipe_name
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.databases.storing import places_of, stored_name
 from anoncore.recipes.recipe import Recipe
-from anoncore.sources.addresses import is_address, is_database, shown_address
+from anoncore.sources.addresses import is_database, shown_address
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,6 @@ class Database:
     def check(self) -> str:
         """How the release is checked, as a sentence for those who made it."""
         return f"check it with: anoncore verify {self.shown} --table {self.name}"
-
-
-def path_or_address(text: str) -> Path | str:
-    """What was written on the command line: a path, or an address as it is."""
-    return text if is_address(text) else Path(text)
-
-
-def file_or_address(text: str) -> Path | str:
-    """The same for what is no standard stream. Raises ArgumentTypeError for `-`."""
-    return text if is_address(text) else named_file(text)
 
 
 def add_output_options(run: argparse.ArgumentParser) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.base.extras import require
 from anoncore.base.progress import Progress, part_of
-from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option, judged_code
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_of
@@ -17,6 +16,8 @@ from anoncore.cli.output import (
     REPEATED,
     add_flag,
     add_json_option,
+    add_reach_options,
+    file_or_address,
     is_stream,
     named_file,
     print_json,
@@ -25,7 +26,7 @@ from anoncore.cli.output import (
     tell,
     write_file,
 )
-from anoncore.cli.recipe_file import add_reach_options, add_unit_option, load_recipe, tell_reading
+from anoncore.cli.recipe_file import add_unit_option, load_recipe, tell_reading
 from anoncore.cli.signing import add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.sweep import ranges_of
 from anoncore.cli.table_file import read_file, table_path
@@ -34,8 +35,8 @@ from anoncore.front.dossier.dossier import Dossier
 from anoncore.front.dossier.measured_treatment import CONSIDERED
 from anoncore.front.dossier.other_draws import OTHER_DRAWS
 from anoncore.front.policy.policy import Policy
+from anoncore.publishing.certification.certificate import JoinedCertificate
 from anoncore.publishing.certification.finding import Verification
-from anoncore.publishing.joined_publication import JoinedCertificate
 from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.publishing.signing.signers import signed_by
 from anoncore.recipes.typed_answers import Answers

@@ -14,10 +14,9 @@ from anoncore.base.shared_work import kept_results
 from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, REFUSED
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.output import REPEATED, add_json_option, print_json
+from anoncore.cli.output import REPEATED, add_json_option, add_reach_options, print_json
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
-    add_reach_options,
     add_recipe_argument,
     add_unit_option,
     load_recipe,

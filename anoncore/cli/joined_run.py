@@ -19,10 +19,10 @@ from anoncore.cli.output import is_stream, require_free, tell
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import recipe_name, tell_reading
 from anoncore.cli.text import result_lines
+from anoncore.publishing.certification.certificate import CERTIFICATE
 from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
 from anoncore.publishing.export import ARCHIVE, ENDINGS, WRITING_WORKBOOK, FileFormat, archive_bytes
 from anoncore.publishing.joined_publication import joined_files
-from anoncore.publishing.publication import CERTIFICATE
 from anoncore.recipes.joined_tables import JoinedRecipe, JoinedRun
 from anoncore.sources.addresses import is_address
 from anoncore.table.pseudonyms import require_apart

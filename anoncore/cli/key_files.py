@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.whole_files import replace_files
-from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.certification.input_hash import new_key
 
 
 def key_of(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:

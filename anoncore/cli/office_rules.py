@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import anoncore
 from anoncore.base.errors import ParameterError
 from anoncore.cli.output import add_flag, add_json_option, print_json, tell
-from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.policy import PRESETS, Policy
+from anoncore.front.policy import PRESETS
+
+if TYPE_CHECKING:
+    from anoncore.front.policy.judgement import Judgement
+    from anoncore.front.policy.policy import Policy
 
 
 def add_policy_option(command: argparse.ArgumentParser, more: str = "") -> None:
@@ -24,7 +28,7 @@ def add_policy_option(command: argparse.ArgumentParser, more: str = "") -> None:
 
 def policy_of(arguments: argparse.Namespace) -> Policy | None:
     """The policy that was asked for. Raises ParameterError for one that cannot be read."""
-    return None if arguments.policy is None else Policy.load(arguments.policy)
+    return None if arguments.policy is None else anoncore.Policy.load(arguments.policy)
 
 
 def policy_lines(judgement: Judgement | None) -> Sequence[str]:
@@ -55,11 +59,11 @@ def _policy(arguments: argparse.Namespace) -> None:
     if arguments.schema:
         if arguments.policy is not None:
             raise ParameterError("Name a policy to check and print, or ask for --schema, but not both.")
-        print_json(Policy.schema())
+        print_json(anoncore.Policy.schema())
         return
     if arguments.policy is None:
-        presets = Policy.presets()
+        presets = anoncore.Policy.presets()
         tell(arguments, [f"{name}: {purpose}" for name, purpose in presets.items()], presets)
         return
-    policy = Policy.load(arguments.policy)
+    policy = anoncore.Policy.load(arguments.policy)
     tell(arguments, policy.to_toml().splitlines(), policy.to_dict())

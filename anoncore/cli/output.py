@@ -12,6 +12,7 @@ from typing import Any
 from anoncore.base.errors import ParameterError
 from anoncore.base.whole_files import replace_files
 from anoncore.cli.log import log
+from anoncore.sources.addresses import is_address
 
 STREAM = Path("-")
 """What stands for the standard input or output where a file is named."""
@@ -29,6 +30,16 @@ def named_file(text: str) -> Path:
     if text == str(STREAM):
         raise argparse.ArgumentTypeError("'-' is no file, and this one needs a name and a place; write its path")
     return Path(text)
+
+
+def path_or_address(text: str) -> Path | str:
+    """What was written on the command line: a path, or an address as it is."""
+    return text if is_address(text) else Path(text)
+
+
+def file_or_address(text: str) -> Path | str:
+    """The same for what is no standard stream. Raises ArgumentTypeError for `-`."""
+    return text if is_address(text) else named_file(text)
 
 
 def standard_input() -> bytes:
@@ -54,6 +65,33 @@ def write_file(file: Path, content: bytes) -> None:
 
 REPEATED: dict[str, Any] = {"action": "append", "default": []}
 """How an option is taken that may be given again for more."""
+
+
+def add_reach_options(command: argparse.ArgumentParser) -> None:
+    """Give the command the options that say what recipes may read and write outside their own folder."""
+    command.add_argument(
+        "--allow-path",
+        **REPEATED,
+        type=Path,
+        metavar="PATH",
+        help="file or folder outside the recipe's own folder that it may read and write, again for more",
+    )
+    command.add_argument(
+        "--allow-address",
+        **REPEATED,
+        type=_address,
+        metavar="ADDRESS",
+        help="address that the recipe may read and write, with all below it, such as s3://bucket/people; again for "
+        "more",
+    )
+
+
+def _address(text: str) -> str:
+    if not is_address(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no address; write one such as s3://bucket/people, or a path with --allow-path"
+        )
+    return text
 
 
 def add_flag(command: argparse.ArgumentParser, name: str, text: str) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 from anoncore.base.errors import ParameterError
 from anoncore.cli.output import add_flag, add_json_option, print_json, tell
 from anoncore.cli.recipe_file import add_recipe_argument, read_any_recipe, tell_reading, tell_unavailable
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import Certificate, JoinedCertificate
 from anoncore.publishing.certification.entries import Entry
-from anoncore.publishing.joined_publication import JoinedCertificate
 from anoncore.recipes.joined_tables import JoinedRecipe
 from anoncore.recipes.schema import DRAFT, joined_recipe_schema, recipe_schema
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from anoncore.base.errors import RecipeError
 from anoncore.base.texts import quoted
 from anoncore.cli.log import log
-from anoncore.cli.output import REPEATED, is_stream, standard_input
+from anoncore.cli.output import is_stream, standard_input
 from anoncore.recipes.arx_project import ENDING
 from anoncore.recipes.joined_tables import JoinedRecipe
 from anoncore.recipes.reach import require_within_reach
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.recipe_text import recipe_text, recipe_values
-from anoncore.sources.addresses import is_address
 from anoncore.sources.table_files import DATABASES, PARQUET_ENDINGS, TEXT_ENDINGS, WORKBOOKS
 from anoncore.table.microdata import Microdata
 
@@ -36,25 +35,6 @@ def add_unit_option(command: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the column that says whose row it is, where one person may have several rows: k, l and t then count "
         "different people; the column is not published (default: that of the recipe, else every row is a person)",
-    )
-
-
-def add_reach_options(command: argparse.ArgumentParser) -> None:
-    """Give the command the options that say what recipes may read and write outside their own folder."""
-    command.add_argument(
-        "--allow-path",
-        **REPEATED,
-        type=Path,
-        metavar="PATH",
-        help="file or folder outside the recipe's own folder that it may read and write, again for more",
-    )
-    command.add_argument(
-        "--allow-address",
-        **REPEATED,
-        type=_address,
-        metavar="ADDRESS",
-        help="address that the recipe may read and write, with all below it, such as s3://bucket/people; again for "
-        "more",
     )
 
 
@@ -132,11 +112,3 @@ def tell_unavailable(recipe: Recipe) -> None:
     """Say on the error stream where the method of a recipe cannot run here, and what helps."""
     if recipe.algorithm.why_unavailable():
         log().note(recipe.algorithm.why_unavailable())
-
-
-def _address(text: str) -> str:
-    if not is_address(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no address; write one such as s3://bucket/people, or a path with --allow-path"
-        )
-    return text

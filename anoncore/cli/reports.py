@@ -9,9 +9,8 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.extras import require
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.output import add_flag, require_free, tell, write_file
+from anoncore.cli.output import add_flag, add_reach_options, require_free, tell, write_file
 from anoncore.cli.recipe_file import (
-    add_reach_options,
     add_recipe_argument,
     add_unit_option,
     load_recipe,

@@ -24,10 +24,18 @@ from anoncore.cli.joined_run import run_joined
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_of
-from anoncore.cli.output import REPEATED, add_flag, add_json_option, is_stream, named_file, require_free, write_file
+from anoncore.cli.output import (
+    REPEATED,
+    add_flag,
+    add_json_option,
+    add_reach_options,
+    is_stream,
+    named_file,
+    require_free,
+    write_file,
+)
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
-    add_reach_options,
     add_recipe_argument,
     add_unit_option,
     load_any_recipe,
@@ -41,13 +49,13 @@ from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures import verdict
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import CERTIFICATE, Certificate
 from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds
 from anoncore.publishing.certification.laid_beside import laid_beside
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ARCHIVE, ENDINGS, WRITING_WORKBOOK, FileFormat, table_file, write_tables
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
-from anoncore.publishing.publication import CERTIFICATE, release_files
+from anoncore.publishing.publication import release_files
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.recipes.joined_tables import JoinedRecipe

@@ -8,11 +8,10 @@ import sys
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.whole_files import replace_files
-from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import DONE
 from anoncore.cli.log import add_log_options
-from anoncore.cli.output import REPEATED, add_flag, named_file
-from anoncore.publishing.certification import Finding
+from anoncore.cli.output import REPEATED, add_flag, file_or_address, named_file
+from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.signing.signature import (
     PUBLIC,
     clear_name,

@@ -22,10 +22,9 @@ from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, worst_code
 from anoncore.cli.log import WIDTH, add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
-from anoncore.cli.output import REPEATED, add_json_option, require_one_output, tell, write_file
+from anoncore.cli.output import REPEATED, add_json_option, add_reach_options, require_one_output, tell, write_file
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
-    add_reach_options,
     add_recipe_argument,
     add_unit_option,
     load_recipe,

@@ -6,31 +6,30 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from anoncore import publishing
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.base.texts import listing, quoted
-from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
-from anoncore.cli.output import add_flag, add_json_option, named_file, tell
+from anoncore.cli.output import add_flag, add_json_option, add_reach_options, file_or_address, named_file, tell
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.table_file import columns_in
-from anoncore.front.policy.policy import Policy
-from anoncore.front.policy.published_rules import Verifying, judge_files
-from anoncore.publishing.certification import Certificate, Finding, Verification, verify
-from anoncore.publishing.certification.certificate import file_text
-from anoncore.publishing.certification.finding import Outcome
+from anoncore.publishing.certification.certificate import Certificate, JoinedCertificate, file_text
+from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.databases.held_tables import verify_stored
-from anoncore.publishing.joined_publication import JoinedCertificate, verify_joined
 from anoncore.publishing.parts.part_verification import files_of, verify_parts
 from anoncore.publishing.signing.signers import certificate_file, signed_by, stored_text
-from anoncore.recipes.recipe import Recipe
+
+if TYPE_CHECKING:
+    from anoncore.front.policy.policy import Policy
+    from anoncore.front.policy.published_rules import Verifying
+    from anoncore.recipes.recipe import Recipe
 
 WORDS: dict[Outcome, str] = {"holds": "holds", "fails": "fails", "claimed": "claimed, not checked"}
 """What each line of the output begins with: counted here and holds, counted here and fails, and only claimed."""
@@ -145,11 +144,13 @@ def _verified_files(arguments: argparse.Namespace) -> VerifiedRelease:
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
-            data = load_recipe(arguments.recipe, arguments).microdata(as_published=True)
+            data = _recipe(arguments).microdata(as_published=True)
         hashes, known = not arguments.no_hashes, _known(arguments)
-        found = verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
+        found = publishing.verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
     found = Verification((*findings, *found.findings))
-    return VerifiedRelease(content, certificate, found, lambda asked: verify(asked, contents, False, known=known))
+    return VerifiedRelease(
+        content, certificate, found, lambda asked: publishing.verify(asked, contents, False, known=known)
+    )
 
 
 def _verified_joined(
@@ -165,7 +166,7 @@ def _verified_joined(
     files, findings = _files(given, path, None)
     with log().progress() as report:
         hashes, known = not arguments.no_hashes, _known(arguments)
-        found = verify_joined(certificate, _contents_of(files), hashes, known, report)
+        found = publishing.verify_joined(certificate, _contents_of(files), hashes, known, report)
     return VerifiedRelease(content, certificate, Verification((*findings, *found.findings)))
 
 
@@ -178,7 +179,7 @@ def _verified_parts(
     files, findings = _files(given, path, None)
     digest = None
     if arguments.recipe is not None:
-        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
+        recipe, key = _recipe(arguments), read_key(arguments.key_file)
         digest = _digest_of(recipe, key)
     parts, known = [PartFile(file.name, file) for file in files], _known(arguments)
     with log().progress() as report:
@@ -200,19 +201,26 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     certificate = Certificate.loads(content)
     data, key, digest = None, None, None
     if arguments.recipe is not None:
-        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
+        recipe, key = _recipe(arguments), read_key(arguments.key_file)
         if certificate.parts is None:
             data = recipe.microdata(as_published=True)
         else:
             digest = _digest_of(recipe, key)
     with log().progress() as report:
         hashes, known = not arguments.no_hashes, _known(arguments)
-        found = verify_stored(address, table, certificate, hashes, data, key, digest, known, report)
+        found = publishing.verify_stored(address, table, certificate, hashes, data, key, digest, known, report)
 
     def verifying(asked: Certificate) -> Verification:
-        return verify_stored(address, table, asked, False, known=known)
+        return publishing.verify_stored(address, table, asked, False, known=known)
 
     return VerifiedRelease(content, certificate, found, verifying)
+
+
+def _recipe(arguments: argparse.Namespace) -> Recipe:
+    # Recipes know every method, which takes long to import; most releases are checked without the original table.
+    from anoncore.cli.recipe_file import load_recipe
+
+    return load_recipe(arguments.recipe, arguments)
 
 
 def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
@@ -229,6 +237,8 @@ def _told(arguments: argparse.Namespace, policy: Policy | None, release: Verifie
     verification = release.verification
     judgement = None
     if policy is not None and isinstance(release.certificate, Certificate) and release.verifying is not None:
+        from anoncore.front.policy.published_rules import judge_files
+
         judgement = judge_files(policy, release.certificate, verification, release.verifying)
     signed = signed_by(release.content, arguments.trusted_key)
     verification = Verification((*verification.findings, *signature_findings(arguments, signed)))

@@ -15,39 +15,6 @@ All examples of the package begin with this release.
 >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
 """
 
-from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
-from anoncore.publishing.databases.held_tables import verify_stored
-from anoncore.publishing.databases.storing import store
-from anoncore.publishing.export import FileFormat, safe_cells, write_tables
-from anoncore.publishing.joined_publication import JoinedCertificate, joined_files, verify_joined
-from anoncore.publishing.parts.part_verification import verify_folder
-from anoncore.publishing.publication import publish, release_archive, release_files
-from anoncore.publishing.signing.signers import SignedBy, sign, signed_by
-from anoncore.recipes.release_file import packed, unpacked
+from anoncore.base.lazy_names import lazy_names
 
-__all__ = [
-    "Certificate",
-    "FileFormat",
-    "Finding",
-    "JoinedCertificate",
-    "SignedBy",
-    "Verification",
-    "certify",
-    "input_hash",
-    "joined_files",
-    "new_key",
-    "packed",
-    "publish",
-    "release_archive",
-    "release_files",
-    "safe_cells",
-    "sign",
-    "signed_by",
-    "store",
-    "unpacked",
-    "verify",
-    "verify_folder",
-    "verify_joined",
-    "verify_stored",
-    "write_tables",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -4,133 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, StringConstraints, model_validator
 
 from anoncore import privacy
-from anoncore.base.arguments import checked, checked_methods
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError, ReleaseError
-from anoncore.base.plain_json import plain_json
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.privacy.joined_people import JoinedTables
-from anoncore.publishing.certification.certificate import COMPLAINT, Certificate, CertificateText
+from anoncore.publishing.certification.certificate import CERTIFICATE, UNSIGNED, Certificate, JoinedCertificate
 from anoncore.publishing.certification.certified_tables import read_files
-from anoncore.publishing.certification.certifying import UNSIGNED
-from anoncore.publishing.certification.entries import LARGEST
 from anoncore.publishing.certification.finding import Finding, Verification, claimed, either, fails
 from anoncore.publishing.certification.links import link_findings, published_as_release
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.questions import Question
 from anoncore.publishing.certification.verification import judged_release, with_known
 from anoncore.publishing.export import FileFormat
-from anoncore.publishing.publication import CERTIFICATE, release_files
-from anoncore.publishing.signing.signature import Signature
+from anoncore.publishing.publication import release_files
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
 
-FORMAT = "anoncore-joined-certificate"
-TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
-"""The name of a table, of which names of files are made."""
 JOIN = "join"
 """What the checks of the joined tables are called."""
 UNLINKED = (
     "The tables publish nothing that says which rows are one person's, so that what is said of their join cannot be "
     "counted in them."
 )
-
-
-@checked_methods
-class JoinedCertificate(CertificateText):
-    """What holds of several tables of the same people, alone and joined.
-
-    Attributes
-    ----------
-    format : str
-        Says that the JSON is a certificate of several tables.
-    version : int
-        Version of the format.
-    by : str
-        The column that says whose row it is.
-    is_linked : bool
-        Whether every table publishes the column, as pseudonyms that are the same in all of them. Only then the files
-        show how people are joined; otherwise what is said of the join is a claim.
-    people : int
-        Different people in all tables together.
-    k : int
-        People of the smallest class of people who show the same rows in every table.
-    tables : dict of str to Certificate
-        The certificate of each table. What it promises is promised of the joined tables, too.
-    not_checked : list of str
-        What the files alone do not show of the join, in sentences.
-    signatures : list of Signature or None
-        Who signed the certificate, see `sign`; None where nobody did.
-
-    Examples
-    --------
-    >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key
-    >>> patients = Microdata(pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]}), {"age": "quasi-identifier"})
-    >>> visits = Microdata(pd.DataFrame({"id": list("abcd"), "year": [1, 2, 11, 12]}), {"year": "quasi-identifier"})
-    >>> method = Mondrian(requirements=[KAnonymity(k=2)])
-    >>> releases = {"patients": method.anonymize(patients), "visits": method.anonymize(visits)}
-    >>> files = joined_files(releases, "hospital", new_key(), by="id")
-    >>> certificate = JoinedCertificate.loads(files["hospital-certificate.json"])
-    >>> certificate.people, certificate.k, list(certificate.tables), certificate.is_linked
-    (4, 2, ['patients', 'visits'], False)
-    """
-
-    format: Literal["anoncore-joined-certificate"] = "anoncore-joined-certificate"
-    version: int = Field(default=1, ge=1, le=1)
-    by: Annotated[str, StringConstraints(min_length=1)]
-    is_linked: bool
-    people: int = Field(ge=1, lt=LARGEST)
-    k: int = Field(ge=1, lt=LARGEST)
-    tables: dict[TableName, Certificate] = Field(min_length=2)
-    not_checked: list[str]
-    signatures: list[Signature] | None = None
-
-    @model_validator(mode="after")
-    def _tables_fit(self) -> Self:
-        """Require that every table is in files of its own, and has the column that joins it where it is published."""
-        files: list[str] = []
-        for name, one in self.tables.items():
-            if len(one.tables) > 1 or one.parts is not None or one.stored is not None or not one.files:
-                raise ValueError(f"table {quoted(name)} is not one whole table in a file")
-            if self.is_linked and self.by not in one.columns:
-                raise ValueError(
-                    f"table {quoted(name)} has no column {quoted(self.by)}, by which it is said to be joined"
-                )
-            role = next((attribute.role for attribute in one.attributes if attribute.name == self.by), None)
-            if self.is_linked and role in ("quasi-identifier", "sensitive"):
-                raise ValueError(f"{quoted(self.by)} is said to join the tables, and is {role} in {quoted(name)}")
-            files += [file.name for file in one.files]
-        if len({*files}) < len(files):
-            raise ValueError("two tables are in one file")
-        return self
-
-    @staticmethod
-    def is_one(text: str | bytes) -> bool:
-        """Whether a JSON text says that it is the certificate of several tables.
-
-        Parameters
-        ----------
-        text : str or bytes
-            The text.
-
-        Returns
-        -------
-        bool
-            Whether its `format` says so.
-
-        Raises
-        ------
-        DataError
-            For a text that is no JSON, or that can be read in two ways.
-        """
-        found = plain_json(text, COMPLAINT)
-        return isinstance(found, dict) and found.get("format") == FORMAT
 
 
 @checked

@@ -10,14 +10,13 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.shared_work import Cache
 from anoncore.base.whole_files import replace_files
-from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification.certificate import CERTIFICATE, Certificate
+from anoncore.publishing.certification.certifying import certify
 from anoncore.publishing.certification.claimed_entries import Earlier
 from anoncore.publishing.certification.published_rows import file_entries
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, file_contents, table_file
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
-
-CERTIFICATE = "-certificate.json"
 
 
 @checked

@@ -21,8 +21,8 @@ from anoncore.base.texts import counted, listing, size_text
 from anoncore.engines.large_run import LargeRun, space_needed
 from anoncore.engines.output_folder import SUMMARY
 from anoncore.measures.criteria import CRITERIA
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE
 from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.sources.addresses import is_address, shown_address
 from dashboard.elements import forms, parts

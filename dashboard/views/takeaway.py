@@ -13,10 +13,10 @@ import streamlit as st
 
 from anoncore import AnonymizationError, Release, ReleaseError, datasets, privacy
 from anoncore.base.texts import listing
-from anoncore.publishing.certification import certify
-from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing import certify
 from anoncore.publishing.certification.certifying import require_clear_names
 from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
+from anoncore.publishing.certification.input_hash import new_key
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.signing.signature import (

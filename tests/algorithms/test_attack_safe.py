@@ -24,8 +24,7 @@ from anoncore.algorithms import (
 )
 from anoncore.algorithms.defence.attack_safe import Breach, _JoiningAlike
 from anoncore.base.errors import ParameterError
-from anoncore.publishing import new_key, release_files, verify
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate, new_key, release_files, verify
 from anoncore.requirements import FrequencyDiversity, KAnonymity
 from anoncore.utility import information_loss
 from tests.algorithms.plain_joining import joined

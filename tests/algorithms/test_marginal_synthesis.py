@@ -26,8 +26,7 @@ from anoncore.algorithms.synthesis.public_cells import public_cells
 from anoncore.base.extras import MissingPackageError, why_missing
 from anoncore.cli import main
 from anoncore.measures import verdict
-from anoncore.publishing import new_key, release_files, verify
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate, new_key, release_files, verify
 from anoncore.publishing.report import Subject, report
 from anoncore.recipes.source import Source
 from anoncore.search.candidates import candidates

@@ -27,8 +27,7 @@ from anoncore import (
 from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.algorithms.suppression import relief
 from anoncore.datasets import table
-from anoncore.publishing import new_key, packed, unpacked
-from anoncore.publishing.certification import certify
+from anoncore.publishing import certify, new_key, packed, unpacked
 from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.requirements import BetaLikeness, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness

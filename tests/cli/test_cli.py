@@ -13,7 +13,7 @@ import pytest
 import anoncore
 from anoncore.algorithms import ALGORITHMS
 from anoncore.cli import main
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate
 from anoncore.requirements import REQUIREMENTS
 from anoncore.sources import read_table
 from tests.hidden_packages import hide

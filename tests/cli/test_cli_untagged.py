@@ -11,7 +11,7 @@ import pytest
 
 from anoncore import Recipe, privacy
 from anoncore.cli import main
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate
 
 RECIPE = """
 [source]

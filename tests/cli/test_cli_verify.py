@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from zipfile import ZipFile
@@ -15,7 +16,7 @@ import pytest
 from anoncore import Recipe
 from anoncore.cli import main
 from anoncore.measures.criteria import CRITERIA
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate
 from tests.cli.test_cli import ANATOMY, ENDINGS, Terminal, write_recipe
 
 
@@ -35,6 +36,20 @@ def test_what_was_run_verifies(certified: Path, capsys: pytest.CaptureFixture[st
     said = [line for line in said if not line.startswith("signature: ")]
     assert all(line.startswith("holds: ") for line in said[:-1])
     assert said[-1] == f"The certificate holds: all {len(said) - 1} statements were counted here and hold."
+
+
+@pytest.mark.slow
+def test_a_release_of_groups_is_checked_without_importing_methods_attacks_or_recipes(tmp_path: Path) -> None:
+    assert main(["run", write_recipe(tmp_path), "--output", str(tmp_path), "--quiet"]) == 0
+    words = ["verify", str(tmp_path / "people-release-certificate.json"), "--quiet"]
+    code = f"""
+import sys
+from anoncore.cli import main
+assert main({words!r}) == 0
+rooms = ("algorithms", "attacks", "utility", "measures", "search", "recipes.recipe", "publishing.publication")
+assert not [name for name in rooms if f"anoncore.{{name}}" in sys.modules]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_the_original_table_is_proved_with_the_key(certified: Path, capsys: pytest.CaptureFixture[str]) -> None:

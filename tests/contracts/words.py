@@ -12,6 +12,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 from pydantic import BaseModel
@@ -74,13 +75,20 @@ def exported_values() -> Iterator[tuple[str, str]]:
 
 def is_described_value(room: str, name: str) -> bool:
     """Whether a text follows the assignment of the name, in the room or in the module that it is imported from."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(room)))
+    file = Path(inspect.getsourcefile(importlib.import_module(room)) or "")
+    stub = file.with_suffix(".pyi")
+    # Where names are imported when they are first used, they stand in the stub.
+    tree = ast.parse((stub if stub.is_file() else file).read_text(encoding="utf-8"))
     for before, after in zip(tree.body, tree.body[1:], strict=False):
         targets = before.targets if isinstance(before, ast.Assign) else [getattr(before, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
             return isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
     homes = [
-        node.module for node in tree.body if isinstance(node, ast.ImportFrom) for one in node.names if one.name == name
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+        if one.name == name
     ]
     return any(is_described_value(home, name) for home in homes if home)
 

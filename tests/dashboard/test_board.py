@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore import Microdata, Policy
 from anoncore.algorithms import Suppression
-from anoncore.front.policy.policy import PRESETS
+from anoncore.front.policy import PRESETS
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts, grid, shipped, unreleased, wording

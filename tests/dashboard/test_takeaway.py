@@ -16,7 +16,7 @@ import pytest
 from anoncore import Recipe
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli import main
-from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing import Certificate, verify
 from anoncore.requirements import KAnonymity
 from dashboard.views import publish, takeaway
 from tests.dashboard.conftest import Visitor

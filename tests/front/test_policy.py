@@ -12,9 +12,10 @@ from jsonschema import Draft202012Validator
 from anoncore import DataError, Exact, Fragment, Microdata, ParameterError, Partition, Policy, Release
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli.sweep import policy_targets
+from anoncore.front.policy import PRESETS
 from anoncore.front.policy.judgement import CODES, JudgedRule, Judgement
 from anoncore.front.policy.measure_limits import Measured
-from anoncore.front.policy.policy import FOLDER, PRESETS
+from anoncore.front.policy.policy import FOLDER
 from anoncore.front.policy.refused_contents import judged_columns, judged_contents
 from anoncore.front.policy.sections import RECIPIENTS, Limit, Refuse
 from anoncore.measures.criteria import NUMBERS

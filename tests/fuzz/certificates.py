@@ -13,7 +13,7 @@ import pandas as pd
 
 from anoncore import Microdata, Release
 from anoncore.algorithms import ALGORITHMS
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, verify
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.export import write_tables
 from anoncore.release.reading.published_table import PublishedTable

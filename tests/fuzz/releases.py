@@ -11,8 +11,8 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.measures import criteria
 from anoncore.measures.evaluation import MEASURES, Measure
 from anoncore.privacy.explain import explain
-from anoncore.publishing.certification import certify, verify
-from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing import certify, verify
+from anoncore.publishing.certification.input_hash import new_key
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
 from anoncore.release.mapping import value_mapping

@@ -26,7 +26,7 @@ from anoncore.algorithms import ALGORITHMS, ForegroundSafe, Mondrian, RandomBuck
 from anoncore.cli import main
 from anoncore.measures import criteria
 from anoncore.measures.evaluation import Measure
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, verify
 from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.recipes.source import HierarchySpec
 from anoncore.requirements import REQUIREMENTS, KAnonymity

@@ -9,8 +9,7 @@ import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mondrian, RothkoTree
-from anoncore.publishing import Certificate, publish, store, verify, verify_stored, write_tables
-from anoncore.publishing.certification import Verification
+from anoncore.publishing import Certificate, Verification, publish, store, verify, verify_stored, write_tables
 from anoncore.publishing.export import archive_bytes
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness

@@ -9,7 +9,7 @@ from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli.text import summary
 from anoncore.measures import verdict
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, verify
 from anoncore.publishing.report import Subject, report
 from anoncore.recipes.recipe import RecipeRun
 from anoncore.requirements import KAnonymity

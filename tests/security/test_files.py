@@ -18,8 +18,7 @@ import pytest
 
 from anoncore import AnonymizationError, DataError, Microdata, Recipe, RecipeError
 from anoncore.cli import main
-from anoncore.publishing import export
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, export, verify
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table

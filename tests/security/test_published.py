@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anoncore import AnonymizationError, Microdata, Release
-from anoncore.publishing import export
-from anoncore.publishing.certification import certify
+from anoncore.publishing import certify, export
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
 from anoncore.release import release as release_module

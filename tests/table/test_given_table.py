@@ -22,7 +22,7 @@ from anoncore import AnonymizationError, DataError, Hierarchy, Kind, Microdata, 
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.pandas_versions import TEXT
 from anoncore.publishing import input_hash, write_tables
-from anoncore.publishing.certification.digests import table_hash
+from anoncore.publishing.certification.digests import joined_hash
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.requirements import KAnonymity
 from anoncore.table.suggestions import suggest
@@ -252,7 +252,7 @@ def test_the_hash_is_that_of_every_cell(frame):
     """Only different cells are looked at; texts that were coded as numbers are hashed as they stand."""
     frame = frame.assign(text=pd.Series([" 1", "007", "1.50", "1e3"] * len(frame))[: len(frame)].astype(TEXT))
     data = Microdata(frame, kinds={"text": "numeric"})
-    content = table_hash(PublishedTable.of("input", frame))
+    content = joined_hash([PublishedTable.of("input", frame)])
     assert input_hash(data, "key", list(frame)) == hmac.new(b"key", content.encode(), hashlib.sha256).hexdigest()
 
 

@@ -16,6 +16,7 @@ from anoncore.base.extensions import load_extensions
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import no_such
 from anoncore.base.toml_reading import Line, TomlFile, read_text
+from anoncore.front.policy import PRESETS
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.sections import Context, Levels, Limit, Name, Refuse, measure_named, require_fitting
@@ -26,17 +27,6 @@ from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
 FOLDER = Path(__file__).with_name("presets")
-PRESETS = (
-    "open",
-    "hospital",
-    "research",
-    "teaching",
-    "ema-policy-0070",
-    "cms",
-    "hipaa-safe-harbor",
-    "wp216",
-)
-"""The policies that come with the program, in the order in which they are offered."""
 
 
 @checked_methods

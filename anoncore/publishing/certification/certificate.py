@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import secrets
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
 from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
+    StringConstraints,
     ValidationError,
     field_serializer,
     model_serializer,
     model_validator,
 )
 
-from anoncore.base.arguments import checked, checked_methods
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.plain_json import plain_json
 from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
-from anoncore.kernels.arrays import Codes
 from anoncore.publishing.certification import entries
 from anoncore.publishing.certification.claimed_entries import ABOUT, Earlier, PreparedColumns, TriedAttacks
-from anoncore.publishing.certification.digests import Texts, cells_hash
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.signing.signature import Signature
-from anoncore.release.reading.published_table import Column, cell_name, cell_texts, text_order
-from anoncore.table.microdata import Microdata
 
 COMPLAINT = "This is no certificate of a release ({})."
+UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
+CERTIFICATE = "-certificate.json"
+"""How the name of a certificate ends that lies beside files."""
+CERTIFICATE_FILE = "_certificate.json"
+"""The certificate of a release in parts lies in their folder; readers of Parquet folders pass over such names."""
+FORMAT = "anoncore-joined-certificate"
+TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
+"""The name of a table, of which names of files are made."""
 
 
 @checked_methods
@@ -271,6 +269,97 @@ class Certificate(CertificateText):
         return [one.model_dump(exclude=unused) for one in attributes]
 
 
+@checked_methods
+class JoinedCertificate(CertificateText):
+    """What holds of several tables of the same people, alone and joined.
+
+    Attributes
+    ----------
+    format : str
+        Says that the JSON is a certificate of several tables.
+    version : int
+        Version of the format.
+    by : str
+        The column that says whose row it is.
+    is_linked : bool
+        Whether every table publishes the column, as pseudonyms that are the same in all of them. Only then the files
+        show how people are joined; otherwise what is said of the join is a claim.
+    people : int
+        Different people in all tables together.
+    k : int
+        People of the smallest class of people who show the same rows in every table.
+    tables : dict of str to Certificate
+        The certificate of each table. What it promises is promised of the joined tables, too.
+    not_checked : list of str
+        What the files alone do not show of the join, in sentences.
+    signatures : list of Signature or None
+        Who signed the certificate, see `sign`; None where nobody did.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key
+    >>> patients = Microdata(pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]}), {"age": "quasi-identifier"})
+    >>> visits = Microdata(pd.DataFrame({"id": list("abcd"), "year": [1, 2, 11, 12]}), {"year": "quasi-identifier"})
+    >>> method = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = {"patients": method.anonymize(patients), "visits": method.anonymize(visits)}
+    >>> files = joined_files(releases, "hospital", new_key(), by="id")
+    >>> certificate = JoinedCertificate.loads(files["hospital-certificate.json"])
+    >>> certificate.people, certificate.k, list(certificate.tables), certificate.is_linked
+    (4, 2, ['patients', 'visits'], False)
+    """
+
+    format: Literal["anoncore-joined-certificate"] = "anoncore-joined-certificate"
+    version: int = Field(default=1, ge=1, le=1)
+    by: Annotated[str, StringConstraints(min_length=1)]
+    is_linked: bool
+    people: int = Field(ge=1, lt=entries.LARGEST)
+    k: int = Field(ge=1, lt=entries.LARGEST)
+    tables: dict[TableName, Certificate] = Field(min_length=2)
+    not_checked: list[str]
+    signatures: list[Signature] | None = None
+
+    @model_validator(mode="after")
+    def _tables_fit(self) -> Self:
+        """Require that every table is in files of its own, and has the column that joins it where it is published."""
+        files: list[str] = []
+        for name, one in self.tables.items():
+            if len(one.tables) > 1 or one.parts is not None or one.stored is not None or not one.files:
+                raise ValueError(f"table {quoted(name)} is not one whole table in a file")
+            if self.is_linked and self.by not in one.columns:
+                raise ValueError(
+                    f"table {quoted(name)} has no column {quoted(self.by)}, by which it is said to be joined"
+                )
+            role = next((attribute.role for attribute in one.attributes if attribute.name == self.by), None)
+            if self.is_linked and role in ("quasi-identifier", "sensitive"):
+                raise ValueError(f"{quoted(self.by)} is said to join the tables, and is {role} in {quoted(name)}")
+            files += [file.name for file in one.files]
+        if len({*files}) < len(files):
+            raise ValueError("two tables are in one file")
+        return self
+
+    @staticmethod
+    def is_one(text: str | bytes) -> bool:
+        """Whether a JSON text says that it is the certificate of several tables.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text.
+
+        Returns
+        -------
+        bool
+            Whether its `format` says so.
+
+        Raises
+        ------
+        DataError
+            For a text that is no JSON, or that can be read in two ways.
+        """
+        found = plain_json(text, COMPLAINT)
+        return isinstance(found, dict) and found.get("format") == FORMAT
+
+
 def file_text(path: Path) -> bytes:
     """The content of a certificate's file. Raises DataError for one that cannot be read."""
     try:
@@ -278,76 +367,6 @@ def file_text(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or "it cannot be opened").lower()
         raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
-
-
-@checked
-def new_key() -> str:
-    """A fresh random key for the hash of the original table.
-
-    Returns
-    -------
-    str
-        32 random bytes in hexadecimal. Keep it, and publish it never: with it a reader could test guesses of the table.
-
-    Examples
-    --------
-    >>> from anoncore.publishing import new_key
-    >>> len(new_key())
-    64
-    """
-    return secrets.token_hex(32)
-
-
-@checked
-def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) -> str:
-    """The keyed hash of a table's content without its identifiers, whatever the order of its rows.
-
-    Parameters
-    ----------
-    data : Microdata
-        The original table.
-    key : str
-        The key, such as `new_key` gives one.
-    columns : sequence of str, optional
-        The columns to hash; by default the attributes of the table.
-
-    Returns
-    -------
-    str
-        HMAC-SHA-256 in hexadecimal.
-
-    Examples
-    --------
-    >>> from anoncore.publishing import input_hash
-    >>> turned = Microdata(people[::-1], roles=data.roles)
-    >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
-    (True, False)
-    """
-    names = data.attributes if columns is None else columns
-    content = cells_hash("input", {cell_name(name): _original(data, name) for name in names})
-    return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
-
-
-def _original(data: Microdata, name: str) -> tuple[Codes, Texts]:
-    """The cells of a column as codes into sorted texts; only different ones are looked at where it was coded as it is.
-
-    Whole numbers, of which a column may have as many as rows, stay in Arrow.
-    """
-    given = data.given.column(name)
-    stored = None if name not in data.domain else data.domain[name].stored
-    cells = given if stored is None else pd.Series(stored)
-    if stored is None or cells.dtype != given.dtype:
-        column = Column.of(given)
-    elif not isinstance(cells.dtype, np.dtype) or cells.dtype.kind not in "iu":
-        column = Column.coded(data.codes[name], cell_texts(cells))
-    else:
-        used = np.flatnonzero(np.bincount(data.codes[name], minlength=len(cells)))
-        texts = pa.array(cells.to_numpy()[used]).cast(pa.large_string())
-        order = text_order(texts)
-        rank = np.zeros(len(cells), dtype=np.int32)
-        rank[used[order]] = np.arange(len(order), dtype=np.int32)
-        return rank[data.codes[name]], texts.take(pa.array(order))
-    return column.codes, column.texts
 
 
 def earlier_of(release: Certificate | Earlier) -> Earlier:

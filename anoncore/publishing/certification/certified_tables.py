@@ -14,7 +14,13 @@ from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import FORMULA, listing, quoted
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Tables
-from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.digests import (
+    Content,
+    TableContent,
+    content_difference,
+    joined_hash,
+    ordered_hash,
+)
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, claimed, either, fails
 from anoncore.publishing.certification.published_release import by_name, with_role
@@ -22,7 +28,7 @@ from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import GROUP_CELL, MARK, WrittenTable, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
-from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, reading_ranks
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, ranked, reading_ranks
 
 ORDER = "An order of rows can tell which of them belong to whom."
 
@@ -134,13 +140,16 @@ def _name_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> I
 
 def _group_fault(shown: WrittenTable, group: str) -> str:
     """Where groups are not numbered from 0 on and nothing else, in their order; empty where they are."""
-    column = shown.exact.columns[group]
-    number_of = {f"{GROUP_CELL[shown.format]}{number}": number for number in range(len(column.texts))}
-    other = next((cell for cell in column.texts if cell not in number_of), None)
-    if other is not None:
-        last = len(column.texts) - 1
+    column, begin = shown.exact.columns[group], GROUP_CELL[shown.format]
+    last = len(column.texts) - 1
+    # The numbers in the order of their texts, which is that of the cells.
+    numbers = ranked([str(number) for number in range(last + 1)])[1]
+    expected = tuple(f"{begin}{number}" for number in numbers.tolist())
+    if column.texts != expected:
+        known = {*expected}
+        other = next(cell for cell in column.texts if cell not in known)
         return f"{quoted(group)} holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
-    falls = np.diff(np.array([number_of[cell] for cell in column.texts])[column.codes]) < 0
+    falls = np.diff(numbers[column.codes]) < 0
     return (
         f"rows are not sorted by {quoted(group)}: see row {int(np.argmax(falls)) + 2}. {ORDER}" if falls.any() else ""
     )
@@ -172,7 +181,7 @@ def _difference_findings(
     """Whether every table, the joins of them and the files are those that were certified."""
     same, group = True, certificate.linked_by
     for entry, one in zip(certificate.tables, shown, strict=True):
-        reason = _difference(entry, one, group) or _written_difference(entry, one, group)
+        reason = _difference(entry, one, group)
         same = same and not reason
         yield content_finding(entry, reason)
         if entry.written is None and not reason:
@@ -198,16 +207,12 @@ def _difference_findings(
 
 def _difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
     """Why a table is not the certified one; empty if it is."""
-    if shown.table.n_rows != entry.rows:
-        return f"{quoted(entry.name)} has {shown.table.n_rows:,} rows, but {entry.rows:,} were certified."
-    if table_hash(shown.table, group) == entry.sha256:
-        return ""
-    hashes = column_hashes(shown.table, group)
-    changed = [name for name in hashes if hashes[name] != entry.column_sha256[name]]
-    if changed:
-        return f"{quoted(entry.name)} is not as certified: values of {listing(changed)} were changed."
-    moved = "every column has its values, but some stand in other rows or groups"
-    return f"{quoted(entry.name)} is not as certified: {moved}."
+    other = f"{quoted(entry.name)} is not as certified:"
+    moved = f"{other} every column has its values, but some stand in other rows or groups."
+    found = TableContent(shown.table, group)
+    return content_difference(
+        entry.name, entry, found, lambda names: f"{other} values of {names} were changed.", moved
+    ) or _written_difference(entry, shown, group)
 
 
 def _written_difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
@@ -217,16 +222,17 @@ def _written_difference(entry: Table, shown: WrittenTable, group: str | None) ->
     expected = entry.written.get(shown.format)
     if expected is None:
         return f"{shown.where}: this table cannot be written in such a file without changes."
-    if ordered_hash([shown.exact], group) == expected.sha256:
-        return ""
-    hashes = column_hashes(shown.exact, group)
-    changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
-    if changed:
-        return (
-            f"{shown.where}: values of {listing(changed)} are written otherwise than they were certified: a "
-            "number with other digits or of another type, a text without its guard, or an empty text for none."
-        )
-    return f"{shown.where}: rows stand in another order than they were certified in. {ORDER}"
+    found = TableContent(shown.exact, group, is_ordered=True)
+    return content_difference(
+        entry.name,
+        Content(found.rows, expected.sha256, expected.column_sha256),
+        found,
+        lambda names: (
+            f"{shown.where}: values of {names} are written otherwise than they were certified: a number with other "
+            "digits or of another type, a text without its guard, or an empty text for none."
+        ),
+        f"{shown.where}: rows stand in another order than they were certified in. {ORDER}",
+    )
 
 
 def spelling_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> Iterator[Finding]:
@@ -275,7 +281,7 @@ def _spelling(name: str, cells: Column, attribute: Attribute, format: FileFormat
         kind, _, text = cell.partition(MARK) if format == "excel" else ("text", "", cell)
         if kind == "number" and text not in _sheet_numbers(text):
             return f"the number {text[:40]} in column {quoted(name)} is not written as numbers are."
-        if kind != "text" or text[:1].isalpha():
+        if kind != "text" or text[:1].isalpha() or text.isdecimal():
             continue
         number = NUMBER.fullmatch(text)
         # A spreadsheet runs no number, and a column of categories may hold negative ones.

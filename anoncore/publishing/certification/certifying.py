@@ -26,7 +26,7 @@ from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.privacy.tag_leaks import TagLeak
 from anoncore.publishing.certification import entries
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import Certificate, earlier_of, input_hash
+from anoncore.publishing.certification.certificate import UNSIGNED, Certificate, earlier_of
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files, two_spellings
 from anoncore.publishing.certification.claimed_entries import (
     Earlier,
@@ -38,8 +38,9 @@ from anoncore.publishing.certification.claimed_entries import (
 )
 from anoncore.publishing.certification.claims import recheck_joins, recheck_people
 from anoncore.publishing.certification.counting import Counted
-from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.digests import TableContent, joined_hash, ordered_hash
 from anoncore.publishing.certification.further_columns import ShownClasses, classes_entry, decided_entries
+from anoncore.publishing.certification.input_hash import input_hash
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
 from anoncore.publishing.certification.published_rows import file_entries
 from anoncore.publishing.certification.questions import Judged, Question
@@ -71,7 +72,6 @@ EXACT_ROWS = (
     "The number of rows of the original stands here without noise, and so does its keyed hash; what is promised of "
     "everybody is about the files, not about this certificate."
 )
-UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
 
 
 @checked
@@ -337,17 +337,18 @@ def _table(
     published: PublishedRelease, table: PublishedTable, scan: Scan, written: Mapping[FileFormat, PublishedTable]
 ) -> entries.Table:
     sizes, group = scan.group_sizes, published.group
+    content = TableContent(table, group)
+    cells = {format: TableContent(exact, group, is_ordered=True) for format, exact in written.items()}
     return entries.Table(
         name=table.name,
         columns=list(table.columns),
         rows=table.n_rows,
         groups=sum(sizes.values()),
         group_sizes=sizes,
-        sha256=table_hash(table, group),
-        column_sha256=column_hashes(table, group),
+        sha256=content.sha256,
+        column_sha256=content.column_sha256,
         written={
-            format: entries.Written(sha256=ordered_hash([exact], group), column_sha256=column_hashes(exact, group))
-            for format, exact in written.items()
+            format: entries.Written(sha256=one.sha256, column_sha256=one.column_sha256) for format, one in cells.items()
         },
     )
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing, quoted, share_text
 from anoncore.publishing.certification.entries import LARGEST, Entry
 from anoncore.publishing.certification.finding import Finding, claimed
 from anoncore.release.release import ReleaseMethod
 from anoncore.table.microdata import Microdata
+
+if TYPE_CHECKING:
+    from anoncore.attacks.strongest import Strongest
 
 SEED = "left out: with the seed of a release a reader could undo its random choices"
 NO_SEED = "the method makes no random choices"

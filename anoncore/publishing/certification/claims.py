@@ -10,18 +10,15 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from anoncore import privacy
-from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.attacks.fitting_people import level_bounds
 from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
 from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
-from anoncore.measures.verdict import columns_find
 from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
@@ -39,6 +36,9 @@ from anoncore.requirements import (
     RecursiveDiversity,
 )
 from anoncore.table.hierarchy import ROOT
+
+if TYPE_CHECKING:
+    from anoncore.algorithms import Algorithm
 
 T = TypeVar("T")
 SECRET = "sensitive"
@@ -244,6 +244,9 @@ def _if_known(question: Question, levels: Sequence[Level], others: frozenset[str
     label, told, is_one = question.requirement.label(), listing(names, MOST_NAMED), len(names) == 1
     breaking = f"{told}, published by decision, {'breaks' if is_one else 'break'} {label}"
     if isinstance(question.requirement, KAnonymity):
+        # It imports every attack; most certificates leave nobody to be found.
+        from anoncore.measures.verdict import columns_find
+
         k = question.requirement.k
         below = [int(level.levels[level.levels < k].sum()) for level in failing]
         rows = [int(level.levels.sum()) for level in failing]
@@ -328,6 +331,9 @@ def recheck_people(
         return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
     if method is None:
         return HIDDEN_PEOPLE
+    # Importing every method takes long, and most certificates promise nothing that one of them has to count.
+    from anoncore.algorithms import ALGORITHMS
+
     if method.name not in ALGORITHMS:
         return UNKNOWN_METHOD
 
@@ -364,6 +370,8 @@ def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: floa
     diversity = getattr(algorithm, "diversity", None)
     if diversity not in ("posterior", "distinct"):
         return HIDDEN_PEOPLE
+    from anoncore.attacks.fitting_people import level_bounds
+
     domain = release.data.domain[attribute]
     protected = [domain.code_of(value) for value in release.data.sensitive_values.get(attribute, ())]
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +18,69 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.base.pipeline import in_threads
+from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.grouping import numbered_by_appearance, starts_of
+from anoncore.publishing.certification.entries import Part, Stored, Table
 from anoncore.publishing.certification.published_rows import array_of
-from anoncore.release.reading.published_table import PublishedTable, is_text_type, joined_bytes, text_bytes
+from anoncore.release.reading.published_table import Column, PublishedTable, is_text_type, joined_bytes, text_bytes
 from anoncore.sources.parquet import value_type
 from anoncore.table.coding import content_ranks
 
 AT_ONCE = 1 << 14
-Part = tuple[int, Iterable[bytes | npt.NDArray[Any]]]
+DIGEST = hashlib.sha256().digest_size
+Piece = tuple[int, Iterable[bytes | npt.NDArray[Any]]]
 """Something that is hashed with its length before it: how many bytes it has, and its pieces one after the other."""
 Texts: TypeAlias = Sequence[str] | pa.Array
+
+
+class Content(NamedTuple):
+    """The content of a table as it is compared."""
+
+    rows: int
+    sha256: str
+    column_sha256: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class TableContent:
+    """The content of a table in memory, hashed when it is asked for; `is_ordered` with the order of its rows."""
+
+    table: PublishedTable
+    group: str | None
+    is_ordered: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of all rows."""
+        return (ordered_hash if self.is_ordered else joined_hash)([self.table], self.group)
+
+    @cached_property
+    def column_sha256(self) -> dict[str, str]:
+        """The hash of every column."""
+        return column_hashes(self.table, self.group)
+
+
+Hashed = Content | TableContent | Table | Part | Stored
+"""What says of the content of a table how many rows it has, their hash, and that of every column."""
+
+
+def content_difference(name: str, certified: Hashed, found: Hashed, changed: Callable[[str], str], moved: str) -> str:
+    """Why a table is not the certified one, wherever it lies; empty where it is.
+
+    `changed` says it of the columns whose hash is another one, `moved` where there is no such column.
+    """
+    if found.rows != certified.rows:
+        return f"{quoted(name)} has {found.rows:,} rows, but {certified.rows:,} were certified."
+    if found.sha256 == certified.sha256:
+        return ""
+    other = [one for one, digest in found.column_sha256.items() if digest != certified.column_sha256.get(one)]
+    return changed(listing(other)) if other else moved
 
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
@@ -34,23 +88,18 @@ def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
     return {name: column.sha256 for name, column in table.columns.items() if name != group}
 
 
-def table_hash(table: PublishedTable, group: str | None = None) -> str:
-    """SHA-256 of a table's rows, in whatever order; with a group column, of which rows stand together in a group."""
-    return joined_hash([table], group)
-
-
 def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
-    """SHA-256 of several tables; with a group column, of which rows of all of them belong to one group.
+    """SHA-256 of the rows of tables, in whatever order; with a group column, of which rows of all belong to one group.
 
     The groups' own names play no part: they are drawn anew for every file.
     """
-    parts: list[Part] = []
+    parts: list[Piece] = []
     keys = []
     for table in tables:
-        names = [name for name in table.columns if name != group]
-        keys.append(table.keys(names))
-        columns = {name: (table.columns[name].codes, table.columns[name].texts) for name in names}
-        parts.append(_different_rows(table.name, columns, keys[-1]))
+        columns = _own_columns(table, group)
+        keys.append(table.keys(columns))
+        head = _head(table.name, columns, [_texts(column) for column in columns.values()])
+        parts.append(_different_rows(head, [column.codes for column in columns.values()], keys[-1]))
     if group is None:
         return _sha256(*parts, *map(_ranks, keys))
     rows = []
@@ -63,11 +112,11 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
 
 def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
     """SHA-256 of several tables with the order of their rows; that of groups and their names play no part."""
-    parts: list[Part] = []
+    parts: list[Piece] = []
     rows: list[list[Codes]] = []
     for table in tables:
-        columns = {name: column for name, column in table.columns.items() if name != group}
-        text = _text([table.name, list(columns), [column.texts for column in columns.values()]])
+        columns = _own_columns(table, group)
+        text = _head(table.name, columns, [_texts(column) for column in columns.values()])
         parts.append((len(text), [text]))
         rows.append([column.codes for column in columns.values()])
     if group is None:
@@ -80,22 +129,33 @@ def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> 
 
 
 def cells_hash(name: str, columns: Mapping[str, tuple[Codes, Texts]]) -> str:
-    """What `table_hash` gives for a table of these columns: codes of the rows into sorted texts."""
-    key = content_ranks([codes for codes, _ in columns.values()], [len(texts) for _, texts in columns.values()])
-    return _sha256(_different_rows(name, columns, key), _ranks(key))
+    """What `joined_hash` gives for a table of these columns: codes of the rows into sorted texts."""
+    codes = [codes for codes, _ in columns.values()]
+    key = content_ranks(codes, [len(texts) for _, texts in columns.values()])
+    return _sha256(
+        _different_rows(_head(name, columns, [_texts(texts) for _, texts in columns.values()]), codes, key), _ranks(key)
+    )
 
 
-def _different_rows(name: str, columns: Mapping[str, tuple[Codes, Texts]], key: Int64) -> Part:
+def _own_columns(table: PublishedTable, group: str | None) -> dict[str, Column]:
+    """The columns of a table but that which joins it."""
+    return {name: column for name, column in table.columns.items() if name != group}
+
+
+def _head(name: str, columns: Iterable[str], texts: Iterable[bytes]) -> bytes:
+    """The names of a table and its columns, and the texts of each of these, as JSON."""
+    return b"[%s,%s,[%s]]" % (_text(name), _text([*columns]), b",".join(texts))
+
+
+def _different_rows(head: bytes, columns: Sequence[Codes], key: Int64) -> Piece:
     """The different rows of a table in their order; `key` (n_rows,) is the rank of each row among them."""
     first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
     first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
-    texts = b",".join([_texts(texts) for _, texts in columns.values()])
-    head = b"[%s,%s,[%s]]" % (_text(name), _text([*columns]), texts)
-    codes = (codes[first].astype("<i4", copy=False) for codes, _ in columns.values())
+    codes = (codes[first].astype("<i4", copy=False) for codes in columns)
     return len(head) + 4 * len(columns) * len(first), chain([head], codes)
 
 
-def _ranks(key: Int64) -> Part:
+def _ranks(key: Int64) -> Piece:
     """The ranks of all rows in their order, without sorting them."""
     ranks = np.repeat(np.arange(int(key.max(initial=-1)) + 1, dtype="<i8"), np.bincount(key))
     return ranks.nbytes, [ranks]
@@ -117,7 +177,7 @@ def _group_numbers(tables: Sequence[PublishedTable], group: str) -> list[Int64]:
     return [np.array([number_of[text] for text in one.texts], dtype=np.int64)[one.codes] for one in columns]
 
 
-def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Part]:
+def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Piece]:
     """A digest of every group in the order of these: of the number of its rows in each table, and of the rows.
 
     Each table comes with the group of every row (n_rows,), and with the columns of its rows sorted by groups.
@@ -135,13 +195,19 @@ def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Part]:
             content[first + place] = column
         begin = begin + 2 + width * own
     held, ends = content.tobytes(), (4 * bounds).tolist()
-    digests = sorted(hashlib.sha256(held[first:last]).digest() for first, last in pairwise(ends))
+    digests = b"".join([hashlib.sha256(held[first:last]).digest() for first, last in pairwise(ends)])
     if digests:
-        yield len(digests[0]), [len(digests[0]).to_bytes(8, "little").join(digests)]
+        # Each after its length, of which the first one stands before the whole piece.
+        lines = np.empty((n_groups, 8 + DIGEST), dtype=np.uint8)
+        lines[:, :8] = np.frombuffer(DIGEST.to_bytes(8, "little"), dtype=np.uint8)
+        lines[:, 8:] = np.sort(np.frombuffer(digests, dtype=f"S{DIGEST}")).view(np.uint8).reshape(-1, DIGEST)
+        yield DIGEST, [lines.reshape(-1)[8:]]
 
 
-def _texts(texts: Texts) -> bytes:
+def _texts(texts: Texts | Column) -> bytes:
     """Some texts as JSON; those in Arrow are whole numbers, which are written as they are."""
+    if isinstance(texts, Column):
+        return b"[%s]" % joined_bytes(texts.quoted, ",")
     return b'["%s"]' % joined_bytes(texts, '","') if isinstance(texts, pa.Array) else _text(texts)
 
 
@@ -149,7 +215,7 @@ def _text(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def _sha256(*parts: Part) -> str:
+def _sha256(*parts: Piece) -> str:
     digest = hashlib.sha256()
     for n_bytes, pieces in parts:
         digest.update(n_bytes.to_bytes(8, "little"))
@@ -163,7 +229,7 @@ BLOCK_ROWS = 1 << 20
 
 
 class PartDigester:
-    """Takes the rows of a part in their order, some at a time, and gives a SHA-256 of every column."""
+    """Takes the rows of a part in their order, some at a time, and gives their content."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._columns = {field.name: hashlib.sha256(_kind(field.type).encode()) for field in schema}
@@ -179,12 +245,13 @@ class PartDigester:
             self._take(joined.slice(begin, BLOCK_ROWS))
         self._waiting = joined.slice(whole) if whole < joined.num_rows else None
 
-    def close(self) -> dict[str, str]:
-        """The digest of every column, once all rows were added."""
+    def close(self) -> Content:
+        """The content, once all rows were added."""
         if self._waiting is not None:
             self._take(self._waiting)
             self._waiting = None
-        return {name: digest.hexdigest() for name, digest in self._columns.items()}
+        columns = {name: digest.hexdigest() for name, digest in self._columns.items()}
+        return Content(self.n_rows, rows_digest([*columns], self.n_rows, columns), columns)
 
     def _take(self, block: pa.Table) -> None:
         """Hash a block, its columns in threads."""

@@ -36,28 +36,29 @@ class PublishedRelease:
     group: str | None
 
     def partition(self, table: PublishedTable) -> Partition:
-        """The groups of a table. Where a group has only a set of values, rows of different sets stay apart."""
+        """The groups of a table. Where a group has only a set of values, rows of different sets stay apart.
+
+        Raises ReleaseError where a joined table lacks some groups of another one, or has them in other sizes.
+        """
         if self.group is not None:
-            labels = self._labels
-            column = table.columns[self.group]
-            group_of_text = np.array([labels[text] for text in column.texts], dtype=np.int32)
-            return Partition(group_of_text[column.codes])
+            return self._joined_groups[table.name]
         apart = told_apart(list(table.columns), self.attributes, None)
         return Partition(table.keys(apart).astype(np.int32))
 
     @cached_property
-    def _labels(self) -> dict[str, int]:
-        """The groups of all tables. Raises ReleaseError where a table lacks some of them or has them in other sizes."""
+    def _joined_groups(self) -> dict[str, Partition]:
+        """The groups of every table, numbered alike."""
         columns = [table.columns[self.group or ""] for table in self.tables]
-        counts = [dict(zip(one.texts, one.counts.tolist(), strict=True)) for one in columns]
-        for table, sizes in zip(self.tables[1:], counts[1:], strict=True):
-            if sizes != counts[0]:
-                differing = sorted(set(sizes.items()) ^ set(counts[0].items()))[0][0]
+        first = columns[0]
+        for table, one in zip(self.tables[1:], columns[1:], strict=True):
+            if one.texts != first.texts or not np.array_equal(one.counts, first.counts):
+                here, there = (dict(zip(cells.texts, cells.counts.tolist(), strict=True)) for cells in (first, one))
+                differing = sorted(set(there.items()) ^ set(here.items()))[0][0]
                 raise ReleaseError(
                     f"The groups of {quoted(table.name)} are not those of {quoted(self.tables[0].name)}: group "
-                    f"{differing} has {sizes.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
+                    f"{differing} has {there.get(differing, 0):,} rows there and {here.get(differing, 0):,} here."
                 )
-        return {text: number for number, text in enumerate(counts[0])}
+        return {table.name: Partition(one.codes) for table, one in zip(self.tables, columns, strict=True)}
 
     def joined(self, common: str) -> Release:
         """The tables as fragments with classes of their own that show the common attribute only."""

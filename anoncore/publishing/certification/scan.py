@@ -30,7 +30,7 @@ from anoncore.kernels.arrays import Codes, Floats, Int64, Words
 from anoncore.kernels.checking import levels_of_counts
 from anoncore.kernels.grouping import numbered_keys, runs_from, starts_of
 from anoncore.kernels.hashing import text_hashes
-from anoncore.publishing.certification.digests import PartDigester
+from anoncore.publishing.certification.digests import Content, PartDigester
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
@@ -79,8 +79,8 @@ class PublishedValues:
 class Scan:
     """What the rows show: their number, the size of every group, levels, and how often each value of an attribute is.
 
-    `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
-    digests of the parts' columns by the name of the part, where they were asked for. `splits` says what each of the
+    `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `contents`
+    those of the parts by their names, where they were asked for. `splits` says what each of the
     sets of columns that were asked about makes of the groups: the size of the smallest class, and the rows in classes
     of fewer than its k.
     """
@@ -89,7 +89,7 @@ class Scan:
     sizes: Int64
     levels: Mapping[Question, list[Level]]
     values: Mapping[str, PublishedValues]
-    columns: Mapping[str, dict[str, str]]
+    contents: Mapping[str, Content]
     splits: Mapping[Split, tuple[int, int]]
 
     @property
@@ -129,14 +129,14 @@ def scan_rows(
     required = {one.attribute for one in questions}
     numbered = {one.attribute: _Values() for one in (*questions, *optional) if one.attribute is not None}
     names = dict.fromkeys(chain(own if digested else (), numbered, *(one.names for one in keys)))
-    columns: dict[str, dict[str, str]] = {}
+    contents: dict[str, Content] = {}
 
     def keyed(unit: pa.Table) -> Keyed:
         values = {name: one.number(array_of(unit, name), most) for name, one in numbered.items()}
         return [one.of_rows(unit) for one in keys], values
 
     with ExitStack() as stack:
-        units = _units(files, [*names], columns if digested else None, progress or silent)
+        units = _units(files, [*names], contents if digested else None, progress or silent)
         pieces = map(keyed, units)
         first, second = next(pieces, None), next(pieces, None)
         if first is None:
@@ -152,7 +152,7 @@ def scan_rows(
         answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
         levels = _levels(groups, sizes, dict.fromkeys(answered), values, numbered, tuple(known))
         classes = {split: groups.classes(place, split[1]) for place, split in enumerate(splits)}
-    return Scan(int(sizes.sum()), sizes, levels, values, columns, classes)
+    return Scan(int(sizes.sum()), sizes, levels, values, contents, classes)
 
 
 def published_values(attribute: Attribute, counts: Mapping[str, int]) -> PublishedValues:
@@ -170,7 +170,7 @@ def published_values(attribute: Attribute, counts: Mapping[str, int]) -> Publish
 
 
 def _units(
-    files: Sequence[Rows], names: Sequence[str], digests: dict[str, dict[str, str]] | None, tell: Progress
+    files: Sequence[Rows], names: Sequence[str], digests: dict[str, Content] | None, tell: Progress
 ) -> Iterator[pa.Table]:
     """The rows of all parts some at a time; `digests` gets those of the parts' columns."""
     total, done = sum(file.n_rows for file in files) or 1, 0
@@ -259,16 +259,14 @@ class _InDatabase:
     """
 
     def __init__(self, units: Iterable[Keyed], stack: ExitStack, memory: int) -> None:
-        # It takes long to import, and most releases are read in one piece.
-        import duckdb
-
+        # DuckDB takes long to import, and most releases are read in one piece.
         from anoncore.base.faults import reading
+        from anoncore.sources.large_table import connected_duckdb
 
         stack.enter_context(reading(TABLE))
         folder = stack.enter_context(temporary_directory())
-        config: dict[str, Any] = {"memory_limit": f"{memory}B", "temp_directory": str(folder / "spill")}
-        self._database = stack.enter_context(closing(duckdb.connect(":memory:", config=config)))
-        self._database.execute("SET enable_progress_bar = false")
+        connection = connected_duckdb(memory_limit=f"{memory}B", temp_directory=str(folder / "spill"))
+        self._database = stack.enter_context(closing(connection))
         self._files: dict[str, Path] = {}
         n_cells = 0
         with ExitStack() as files:

@@ -212,15 +212,19 @@ def _lines(labels: Sequence[str], columns: Sequence[pa.DictionaryArray], line_en
     header = ",".join(_written(label, is_alone) for label in labels) + line_end
     yield np.frombuffer(header.encode(), dtype=np.uint8)
     ends = [""] * (len(columns) - 1) + [line_end]
-    written = [
-        pa.array([_written(text, is_alone) + end for text in column.dictionary.to_pylist()], pa.large_string())
-        for column, end in zip(columns, ends, strict=True)
-    ]
+    written = [_written_texts(column.dictionary, is_alone, end) for column, end in zip(columns, ends, strict=True)]
     for start in range(0, len(columns[0]), JOINED_ROWS):
         codes = [column.indices.slice(start, JOINED_ROWS) for column in columns]
         cells = [texts.take(own) for texts, own in zip(written, codes, strict=True)]
         lines, bounds = text_bytes(pc.binary_join_element_wise(*cells, pa.scalar(",", pa.large_string())))
         yield lines[bounds[0] : bounds[-1]]
+
+
+def _written_texts(texts: pa.Array, is_alone: bool, end: str) -> pa.Array:
+    """Some cells as they are written, each with what stands behind it; few columns have one that is in quotes."""
+    if is_alone or pc.any(pc.match_substring_regex(texts, QUOTED.pattern)).as_py():
+        texts = pa.array([_written(text, is_alone) for text in texts.to_pylist()], texts.type)
+    return pc.binary_join_element_wise(texts, *(pa.scalar(text, texts.type) for text in (end, "")))
 
 
 def _written(text: str, is_alone: bool) -> str:

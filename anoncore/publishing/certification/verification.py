@@ -8,13 +8,14 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import did_you_mean, listing, plural, quoted
-from anoncore.publishing.certification.certificate import Certificate, input_hash
+from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
 from anoncore.publishing.certification.claimed_entries import earlier_findings, seed_findings
 from anoncore.publishing.certification.claims import attack_findings, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either, fails
 from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
+from anoncore.publishing.certification.input_hash import input_hash
 from anoncore.publishing.certification.links import inside_findings, link_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.questions import countable

@@ -70,7 +70,7 @@ class WrittenTable:
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
     """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
     ordered, rows, order = _in_order(codes, texts)
-    written, read = (Column.counted(ordered, rows, [either[place] for place in order]) for either in (cells, texts))
+    written, read = (Column.counted(ordered, rows, [*map(either.__getitem__, order)]) for either in (cells, texts))
     return written, read
 
 

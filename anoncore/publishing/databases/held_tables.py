@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +15,6 @@ import pyarrow.parquet as pq
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
-from anoncore.base.sql import identifier
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.certificate import Certificate
@@ -27,122 +24,19 @@ from anoncore.publishing.certification.certified_tables import (
     join_finding,
     spelling_findings,
 )
-from anoncore.publishing.certification.digests import PartDigester, joined_hash, rows_digest
+from anoncore.publishing.certification.digests import PartDigester, content_difference, joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification, fails
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import written_parquet
 from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
-from anoncore.publishing.databases.ordinary_tables import RELATION, beside_findings, unread_findings
-from anoncore.sources.addresses import is_database, shown_address
-from anoncore.sources.postgresql import connected, write_parquet
+from anoncore.publishing.databases.stored_release import stored_release
 from anoncore.table.microdata import Microdata
 
 BATCH_ROWS = 131_072
 LONGEST_NAME = 63
 """Bytes of a name in PostgreSQL; it cuts off longer ones."""
-CERTIFICATE_SUFFIX = "_certificate"
 ADVICE = "change it to numbers, dates or text in the table, and run again"
-
-
-@dataclass(frozen=True, eq=False)
-class StoredRelease:
-    """The place of a release in a database, in a transaction that is open; `name` may be `schema.name`."""
-
-    address: str
-    name: str
-    connection: Any
-    cursor: Any
-
-    @property
-    def told(self) -> str:
-        """The database as it may be told."""
-        return shown_address(self.address)
-
-    @property
-    def certificate(self) -> str:
-        """The name of the table that has the certificate."""
-        return f"{self.name.rpartition('.')[2]}{CERTIFICATE_SUFFIX}"
-
-    @cached_property
-    def schema(self) -> str:
-        """The schema of the release; by default the user's own."""
-        schema, dot, _ = self.name.rpartition(".")
-        return schema if dot else str(self.rows("SELECT coalesce(current_schema(), 'public')")[0][0])
-
-    def rows(self, query: str, *values: str) -> list[Any]:
-        """What the database answers."""
-        self.cursor.execute(query, values)
-        return list(self.cursor.fetchall())
-
-    def place(self, name: str) -> str:
-        """A table as queries name it."""
-        return f"{identifier(self.schema)}.{identifier(name)}"
-
-    def tables(self) -> set[str]:
-        """The names of the tables of the schema that the user may see."""
-        query = "SELECT table_name FROM information_schema.tables WHERE table_schema = $1"
-        return {str(row[0]) for row in self.rows(query, self.schema)}
-
-    def fetch(self, name: str, workspace: Path) -> PartFile:
-        """Bring a table of the database to a folder of its own."""
-        folder = workspace / f"held-{len(list(workspace.iterdir()))}"
-        folder.mkdir()
-        file = folder / "part-00000.parquet"
-        write_parquet(self.cursor, self.told, (self.schema, name), file)
-        return PartFile(name, file)
-
-    def unread(self, names: Collection[str]) -> list[Finding]:
-        """Which names stand for something else than a table that gives every reader the same rows."""
-        return [*unread_findings(self.rows, self.schema, names)]
-
-    def beside(self, read: Sequence[PartFile]) -> list[Finding]:
-        """What tables that were fetched carry beside their cells."""
-        return [*beside_findings(self.rows, self.schema, [(one.name, one.names) for one in read])]
-
-    def about_certificate(self, certificate: Certificate) -> Iterator[Finding]:
-        """What the table of the certificate is or has beside its one cell, and whether it is about other tables than
-        those that have the name of the release.
-        """
-        base = self.name.rpartition(".")[2]
-        names = [one.name for one in certificate.stored or ()]
-        others = [one for one in names if one != base and not one.startswith(f"{base}_")]
-        if others or (base not in names and self.rows(RELATION, self.schema, base)):
-            sentence = f"The certificate is about {listing(names, 30)}, which is not all of {quoted(base)}."
-            yield fails(f"tables of {quoted(base)}", sentence)
-        yield from self.unread([self.certificate])
-        if self.certificate in self.tables():
-            yield from beside_findings(self.rows, self.schema, [(self.certificate, ["certificate"])])
-
-    def certificate_text(self) -> str | None:
-        """The text of the certificate; None where its table holds none, or more than that."""
-        columns = (
-            "SELECT 1 FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND "
-            "column_name = 'certificate' AND data_type = 'text'"
-        )
-        if self.certificate == CERTIFICATE_SUFFIX or not self.rows(columns, self.schema, self.certificate):
-            return None
-        cells = self.rows(f"SELECT certificate FROM {self.place(self.certificate)} LIMIT 2")
-        return str(cells[0][0]) if len(cells) == 1 else None
-
-    def required_text(self) -> str:
-        """The text of the certificate. Raises DataError where there is none."""
-        text = self.certificate_text()
-        if text is None:
-            raise DataError(
-                f"'{self.told}' has no certificate of a release in a table '{self.certificate}'; name the release "
-                "(--table), or name the file of its certificate."
-            )
-        return text
-
-
-@contextmanager
-def stored_release(address: str, name: str) -> Iterator[StoredRelease]:
-    """The place of a release; what is not committed is undone. Raises DataError where no database can be reached."""
-    if not is_database(address):
-        raise DataError(f"'{shown_address(address)}' is no database; releases are stored at postgresql:// addresses.")
-    with connected(address) as connection, connection.cursor() as cursor:
-        yield StoredRelease(address, name, connection, cursor)
 
 
 def stored_entry(held: PartFile, table: str, workspace: Path) -> Stored:
@@ -155,15 +49,8 @@ def stored_entry(held: PartFile, table: str, workspace: Path) -> Stored:
         rows = pa.RecordBatchReader.from_batches(held.schema, file.iter_batches(BATCH_ROWS))
         for batch in large.sorted(rows, workspace):
             digester.add(pa.table(batch.columns, schema=held.schema))
-    columns = digester.close()
-    return Stored(
-        table=table,
-        name=held.name,
-        rows=digester.n_rows,
-        types={field.name: str(field.type) for field in held.schema},
-        sha256=rows_digest(held.names, digester.n_rows, columns),
-        column_sha256=columns,
-    )
+    types = {field.name: str(field.type) for field in held.schema}
+    return Stored(table=table, name=held.name, types=types, **digester.close()._asdict())
 
 
 def read_held(
@@ -209,19 +96,14 @@ def _differences(
 
 def _difference(certified: Stored, found: Stored) -> str:
     """Why a table of the database is not the certified one; empty if it is."""
-    name = certified.name
-    if found.rows != certified.rows:
-        return f"'{name}' has {found.rows:,} rows, but {certified.rows:,} were certified."
+    name = quoted(certified.name)
     other = [one for one, kind in certified.types.items() if found.types.get(one) != kind]
-    if other:
-        return f"'{name}' is not as certified: the types of {listing(other)} were changed."
-    if found.sha256 == certified.sha256:
-        return ""
+    if other and found.rows == certified.rows:
+        return f"{name} is not as certified: the types of {listing(other)} were changed."
     # Rows are sorted from the first column on, so that one changed cell may put all the others elsewhere.
-    changed = [one for one, digest in certified.column_sha256.items() if found.column_sha256.get(one) != digest]
-    return (
-        f"'{name}' is not as certified: values were changed, or stand in other rows; what differs is seen in "
-        f"{listing(changed)}."
+    said = f"{name} is not as certified: values were changed, or stand in other rows"
+    return content_difference(
+        certified.name, certified, found, lambda names: f"{said}; what differs is seen in {names}.", f"{said}."
     )
 
 
@@ -342,11 +224,11 @@ def verify_stored(
                 raise DataError("This is the certificate of files, not of tables in a database.")
             there = place.tables()
             names = [one.name for one in certificate.stored]
-            unread = place.unread(names)
+            unread = [*place.unread(names)]
             # A view may do anything while it is read, so nothing is read that is no table.
             tables = {} if unread else {name: place.fetch(name, workspace) for name in names if name in there}
             held = [tables.get(one.name) for one in certificate.stored]
-            beside = place.beside(list(tables.values()))
+            beside = [*place.beside({one.name: one.names for one in tables.values()})]
             beside += place.about_certificate(certificate) if name else ()
 
         def read(claims: Certificate, tell: Progress) -> ReadRelease:

@@ -20,8 +20,8 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.shared_work import Cache
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
-from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certifying import UNSIGNED, certify
+from anoncore.publishing.certification.certificate import UNSIGNED, Certificate
+from anoncore.publishing.certification.certifying import certify
 from anoncore.publishing.certification.claimed_entries import Earlier
 from anoncore.publishing.certification.digests import joined_digest
 from anoncore.publishing.certification.entries import Part, Stored
@@ -31,15 +31,13 @@ from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import counted_findings
 from anoncore.publishing.databases.held_tables import (
     BATCH_ROWS,
-    CERTIFICATE_SUFFIX,
     LONGEST_NAME,
-    StoredRelease,
     held_batches,
     held_schema,
     read_held,
     stored_entry,
-    stored_release,
 )
+from anoncore.publishing.databases.stored_release import CERTIFICATE_SUFFIX, StoredRelease, stored_release
 from anoncore.publishing.export import check_table, member_names, parquet_table
 from anoncore.publishing.parts.part_certificate import CertifiedParts
 from anoncore.release.release import Release
@@ -290,8 +288,8 @@ class Storing(StoredRelease):
 
     def further(self, held: Iterable[PartFile]) -> list[Finding]:
         """What the database made of the tables beside writing their rows, such as security of rows for every table."""
-        tables = list(held)
-        return [*self.unread([one.name for one in tables]), *self.beside(tables)]
+        columns = {one.name: one.names for one in held}
+        return [*self.unread(columns), *self.beside(columns)]
 
     def require_held(self, findings: Iterable[Finding]) -> None:
         """Raise DataError where the database holds something else than what was written."""

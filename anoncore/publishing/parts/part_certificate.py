@@ -30,10 +30,10 @@ from anoncore.measures.verdict import (
 )
 from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, leaks_of_classes, split_by_all
 from anoncore.publishing.certification.attribute_entries import described
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.publishing.certification.certifying import asked_entry, certificate_of, not_checked, require_clear_names
 from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds
-from anoncore.publishing.certification.digests import joined_digest, rows_digest
+from anoncore.publishing.certification.digests import joined_digest
 from anoncore.publishing.certification.entries import Attribute, InputTable, Part, Table
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.published_rows import PartFile
@@ -49,8 +49,6 @@ from anoncore.table.relations import Split
 if TYPE_CHECKING:
     from anoncore.engines.large_run import WrittenParts
 
-CERTIFICATE_FILE = "_certificate.json"
-"""The certificate of a release in parts lies in their folder; readers of Parquet folders pass over such names."""
 INPUT_IN_PARTS = (
     "HMAC-SHA-256 of the sum of keyed hashes (SipHash-2-4) of the table's rows without identifiers, in whatever order "
     "of rows. Its key stays with whoever made the release: with a plain hash a reader could test guesses of the "
@@ -240,9 +238,7 @@ def _not_asked(scan: Scan, wanted: Sequence[Requirement], attributes: Iterable[A
 
 
 def _part(file: PartFile, scan: Scan) -> Part:
-    columns = {name: scan.columns[file.name][name] for name in file.names}
-    sha256 = rows_digest(file.names, file.n_rows, columns)
-    return Part(file=file.name, rows=file.n_rows, sha256=sha256, column_sha256=columns)
+    return Part(file=file.name, **scan.contents[file.name]._asdict())
 
 
 def _table(scan: Scan, parts: Sequence[Part], content: str) -> Table:

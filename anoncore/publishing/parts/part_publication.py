@@ -18,12 +18,11 @@ from anoncore.engines.large_run import LargeRun, WrittenParts
 from anoncore.engines.value_pairs import mapping_frames
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.measures.criteria import CRITERIA
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.export import csv_bytes
 from anoncore.publishing.parts.part_certificate import (
-    CERTIFICATE_FILE,
     CertifiedParts,
     beliefs,
     certify_parts,

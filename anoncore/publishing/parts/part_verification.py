@@ -14,15 +14,14 @@ from anoncore.base.pipeline import in_threads
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing, quoted
 from anoncore.engines.output_folder import SUMMARY, summary_text
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
-from anoncore.publishing.certification.digests import PartDigester, joined_digest
+from anoncore.publishing.certification.digests import PartDigester, content_difference, joined_digest
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Verification, claimed, fails
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import parquet_fault
 from anoncore.publishing.certification.verification import InputDigest, judged_release
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 PART_NAME = re.compile(r"part-\d{5}\.parquet")
 Given = Sequence[PartFile]
@@ -245,18 +244,19 @@ def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[
 
 def _changed(file: PartFile, part: Part) -> str:
     """How a part with the certified columns differs from the one that was written."""
-    if file.n_rows != part.rows:
-        return f"{quoted(file.name)} has {file.n_rows:,} rows, but {part.rows:,} were certified."
     digester = PartDigester(file.schema)
     for unit in file.units(file.names):
         digester.add(unit)
-    changed = [name for name, found in digester.close().items() if found != part.column_sha256.get(name)]
-    if changed:
-        return f"{quoted(file.name)} is not as certified: values or the order of {listing(changed)} were changed."
-    return (
-        f"{quoted(file.name)} has the certified rows, but is not the file that was written, byte by byte: what else it "
-        "may hold is not known."
+    name = quoted(file.name)
+    same = (
+        f"{name} has the certified rows, but is not the file that was written, byte by byte: what else it may hold is "
+        "not known."
     )
+
+    def changed(names: str) -> str:
+        return f"{name} is not as certified: values or the order of {names} were changed."
+
+    return content_difference(file.name, part, digester.close(), changed, same) or same
 
 
 def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]]:

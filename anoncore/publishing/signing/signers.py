@@ -19,13 +19,16 @@ from anoncore.base.errors import DataError
 from anoncore.base.extras import MissingPackageError
 from anoncore.base.texts import counted, listing, quoted
 from anoncore.base.whole_files import replace_file
-from anoncore.publishing.certification.certificate import Certificate, file_text
-from anoncore.publishing.certification.certifying import UNSIGNED
-from anoncore.publishing.databases.held_tables import stored_release
+from anoncore.publishing.certification.certificate import (
+    CERTIFICATE,
+    CERTIFICATE_FILE,
+    UNSIGNED,
+    Certificate,
+    JoinedCertificate,
+    file_text,
+)
+from anoncore.publishing.databases.stored_release import stored_release
 from anoncore.publishing.export import archive_bytes
-from anoncore.publishing.joined_publication import JoinedCertificate
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
-from anoncore.publishing.publication import CERTIFICATE
 from anoncore.publishing.signing.signature import (
     FIELD,
     FORM,

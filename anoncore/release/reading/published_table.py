@@ -200,11 +200,16 @@ class Column:
         return cls(recode[codes], tuple(map(texts.__getitem__, used[first].tolist())), counts)
 
     @cached_property
+    def quoted(self) -> pa.Array:
+        """The texts as JSON writes them."""
+        return pa.array([*map(encode_basestring_ascii, self.texts)], pa.large_string())
+
+    @cached_property
     def sha256(self) -> str:
         """SHA-256 of the texts and the number of rows that have each, as JSON, after the length of this JSON."""
-        texts = pa.array([*map(encode_basestring_ascii, self.texts)], pa.large_string())
         rows = pa.array(self.counts).cast(pa.large_string())
-        content = b"[[%s]]" % joined_bytes(pc.binary_join_element_wise(texts, rows, pa.scalar(",", rows.type)), "],[")
+        cells = pc.binary_join_element_wise(self.quoted, rows, pa.scalar(",", rows.type))
+        content = b"[[%s]]" % joined_bytes(cells, "],[")
         return hashlib.sha256(len(content).to_bytes(8, "little") + content).hexdigest()
 
     @cached_property

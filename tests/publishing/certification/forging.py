@@ -15,7 +15,7 @@ import pytest
 
 from anoncore.cli import main
 from anoncore.publishing import publish
-from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash
 from anoncore.publishing.certification.written_cells import distinct_cells, written_as
 from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from anoncore.release.reading.published_table import PublishedTable
@@ -88,7 +88,7 @@ def restated(claims: Json, tables: Mapping[str, pd.DataFrame], group: str | None
                 "rows": table.n_rows,
                 "groups": int(sizes.sum()),
                 "group_sizes": {str(size): int(n) for size, n in sorted(sizes.items())},
-                "sha256": table_hash(table, group),
+                "sha256": joined_hash([table], group),
                 "column_sha256": column_hashes(table, group),
                 "written": {
                     format: {

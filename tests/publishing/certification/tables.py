@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from anoncore import InfeasibleError, Microdata, Release
-from anoncore.publishing.certification import Certificate, certify
-from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing import Certificate, certify
+from anoncore.publishing.certification.input_hash import new_key
 from anoncore.publishing.export import write_tables
 from tests.properties.subjects import build
 

@@ -10,7 +10,7 @@ import pytest
 
 from anoncore import Microdata, Release
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, verify
 from anoncore.publishing.certification.finding import Finding
 from anoncore.requirements import KAnonymity
 from tests.publishing.certification.tables import FORMATS, KEY, written

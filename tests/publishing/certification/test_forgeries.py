@@ -19,7 +19,7 @@ from openpyxl.comments import Comment
 from anoncore import Microdata, Release
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.errors import DataError
-from anoncore.publishing.certification import Certificate
+from anoncore.publishing import Certificate
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.publishing.certification.forging import Forgery, restated
 

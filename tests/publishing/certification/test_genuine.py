@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, Microdata, Release, ReleaseError
 from anoncore.base.pandas_versions import TEXT
-from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing import Certificate, certify, verify
 from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from tests.properties.subjects import build, subjects
 from tests.publishing.certification.smuggling import METHODS, released

@@ -13,7 +13,7 @@ import pytest
 from anoncore import Distorted, Fragment, Generalized, Microdata, Partition, Release, ReleaseError, attacks
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing, VerticalFragmentation
 from anoncore.base.errors import DataError
-from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing import Certificate, verify
 from anoncore.publishing.report import Subject, report
 from anoncore.requirements import (
     DistinctDiversity,

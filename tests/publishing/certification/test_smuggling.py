@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from anoncore.base.errors import DataError
-from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing import Certificate, verify
 from anoncore.publishing.certification.certified_tables import ORDER
 from tests.publishing.certification.smuggling import METHODS, WAYS, DoesNotApplyError, Way, released, tables_of, written
 from tests.publishing.certification.tables import certificate

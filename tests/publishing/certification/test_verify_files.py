@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.errors import DataError
-from anoncore.publishing.certification import verify
+from anoncore.publishing import verify
 from anoncore.requirements import KAnonymity
 from tests.properties.subjects import subjects
 from tests.publishing.certification import tables as made

@@ -8,10 +8,10 @@ from typing import Any
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, anonymize_table
 from anoncore.engines.spool import Tags
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.publishing.certification.finding import Verification
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
+from anoncore.publishing.parts.part_certificate import CertifiedParts, certify_parts
 from anoncore.publishing.parts.part_verification import verify_parts
 from anoncore.sources.large_table import LargeTable
 from tests.engines.large_tables import ROLES

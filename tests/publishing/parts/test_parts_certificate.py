@@ -13,8 +13,7 @@ from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.base.texts import rows_for_people
 from anoncore.publishing import certify
 from anoncore.publishing.certification import published_rows as part_files
-from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,

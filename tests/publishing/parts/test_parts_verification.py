@@ -15,8 +15,7 @@ from anoncore import CancelledError
 from anoncore.algorithms import RothkoTree
 from anoncore.engines.input_digest import table_digest
 from anoncore.publishing import verify
-from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
+from anoncore.publishing.certification.certificate import CERTIFICATE_FILE, Certificate
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import coded_table, coded_writer, write_rows
