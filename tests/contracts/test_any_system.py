@@ -90,9 +90,10 @@ def glued_paths(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"the folder {node.value!r}"
         if isinstance(node, ast.JoinedStr):
             for part, after in zip(node.values, node.values[1:], strict=False):
+                if not (isinstance(after, ast.Constant) and str(after.value).startswith(("/", "\\"))):
+                    continue
                 names = ast.unparse(part).lower()
-                follows = isinstance(after, ast.Constant) and str(after.value).startswith(("/", "\\"))
-                if follows and any(word in names for word in ("folder", "path", "file", "root", "home", "dir")):
+                if any(word in names for word in ("folder", "path", "file", "root", "home", "dir")):
                     yield node.lineno, f"a glued path {ast.unparse(node)}"
 
 

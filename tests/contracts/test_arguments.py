@@ -124,7 +124,7 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def public_methods() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The methods of objects that users have, bound to one."""
+    """The methods of objects that users have, each bound to the first object that has it."""
     mondrian, anatomy, slicing = releases()
     owners = [
         data(),
@@ -142,9 +142,12 @@ def public_methods() -> Iterator[tuple[str, Callable[..., Any]]]:
         search.Target("k", 2),
         *(kind() for kind in (*ALGORITHMS.values(), *REQUIREMENTS.values()) if not required(kind)),
     ]
+    seen = set()
     for owner in owners:
         for name in dir(type(owner)):
-            if not name.startswith("_") and name not in LEFT_OUT and is_ours(getattr(type(owner), name, None)):
+            function = function_of(getattr(type(owner), name, None))
+            if not name.startswith("_") and name not in LEFT_OUT and is_ours(function) and function not in seen:
+                seen.add(function)
                 yield f"{type(owner).__name__}.{name}", getattr(owner, name)
 
 
@@ -156,8 +159,11 @@ def required(kind: Any) -> bool:
     return any(field.is_required() for field in kind.model_fields.values())
 
 
-def is_ours(member: Any) -> bool:
-    function = getattr(member, "__func__", member)
+def function_of(member: Any) -> Any:
+    return getattr(member, "__func__", member)
+
+
+def is_ours(function: Any) -> bool:
     return inspect.isfunction(function) and function.__module__.startswith("anoncore")
 
 

@@ -18,11 +18,10 @@ TABS = ("Distributions", "Associations", "Count queries", "Predictions")
 @pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_every_method_is_judged_on_every_page(visitor: Visitor, name: str, parameters: dict[str, Any]) -> None:
     add_run(visitor, build(name, parameters), people(), ROLES)
-    for page in ("groups", "privacy", "utility", "publish"):
+    for page in ("groups", "privacy", "publish", "utility"):
         visitor.open(page)
         assert visitor.faults == []
         assert visitor.at.metric or page == "publish"
-    visitor.open("utility")
     for tab in TABS:
         visitor.at.session_state["tabs-utility-tab"] = tab
         visitor.run()

@@ -24,8 +24,8 @@ strict = true
 [mypy-anoncore.*]
 follow_imports = silent
 
-# Only its compiled inside uses them, and reading them takes long.
-[mypy-numba.*,llvmlite.*]
+# Only its inside and other libraries use them, and reading them takes longer than all else.
+[mypy-numba.*,llvmlite.*,pyspark.*,altair.*,hypothesis.*,IPython.*,narwhals.*,prompt_toolkit.*,traitlets.*,rich.*,scipy.*,jinja2.*]
 follow_imports = skip
 ignore_missing_imports = true
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ def everything(table: Table) -> range:
     return range(table.n_rows)
 
 
+@cache
 def ordered_values(table: Table, name: str) -> list[Any]:
     """The values that occur, numbers by size, the rest in any order; missing last."""
     values = set(table.columns[name])
@@ -71,9 +73,14 @@ def shares(table: Table, rows: Sequence[int]) -> dict[Any, float]:
     return {value: found[value] / len(rows) for value in ordered_values(table, table.secret)}
 
 
+@cache
+def whole_shares(table: Table) -> dict[Any, float]:
+    return shares(table, everything(table))
+
+
 def equal_distance(table: Table, rows: list[int]) -> float:
     """Mass that must move: what the group has of each value beyond the table's share."""
-    whole = shares(table, everything(table))
+    whole = whole_shares(table)
     return sum(max(share - whole[value], 0.0) for value, share in shares(table, rows).items())
 
 
@@ -82,7 +89,7 @@ def ordered_distance(table: Table, rows: list[int]) -> float:
     values = ordered_values(table, table.secret)
     if len(values) == 1:
         return 0.0
-    own, whole = shares(table, rows), shares(table, everything(table))
+    own, whole = shares(table, rows), whole_shares(table)
     below = [abs(sum(own[value] - whole[value] for value in values[: rank + 1])) for rank in range(len(values) - 1)]
     return sum(below) / (len(values) - 1)
 
@@ -96,7 +103,7 @@ def interval_distance(table: Table, rows: list[int]) -> float:
         places.append(places[-1] + ((places[-1] - places[0]) / (len(known) - 1) if len(known) > 1 else 1.0))
     if places[-1] == places[0]:
         return 0.0
-    own, whole = shares(table, rows), shares(table, everything(table))
+    own, whole = shares(table, rows), whole_shares(table)
     area = 0.0
     for rank in range(len(values) - 1):
         below = abs(sum(own[value] - whole[value] for value in values[: rank + 1]))
@@ -119,7 +126,7 @@ def hierarchical_distance(table: Table, rows: list[int]) -> float:
             next(level for level in range(1, height + 1) if paths[one][level - 1] == paths[other][level - 1]) / height
         )
 
-    own, whole = shares(table, rows), shares(table, everything(table))
+    own, whole = shares(table, rows), whole_shares(table)
     m = len(values)
     out = np.kron(np.eye(m), np.ones(m))
     into = np.kron(np.ones(m), np.eye(m))
@@ -130,7 +137,7 @@ def hierarchical_distance(table: Table, rows: list[int]) -> float:
 
 def largest_gain(table: Table, rows: list[int]) -> float:
     """The smallest beta with which no value gains more than min(beta, -ln p) of its share p of the table."""
-    whole = shares(table, everything(table))
+    whole = whole_shares(table)
     gains = {value: (share - whole[value]) / whole[value] for value, share in shares(table, rows).items()}
     is_bounded = all(gain <= -math.log(whole[value]) + 1e-12 for value, gain in gains.items())
     return max(*gains.values(), 0.0) if is_bounded else math.inf
@@ -168,6 +175,7 @@ REQUIREMENTS: dict[str, Callable[[dict[str, Any]], Level]] = {
 """By the names of the requirements; the fields choose where there is a choice (l of the recursive one is 2)."""
 
 
+@cache
 def position(table: Table, name: str, value: Any) -> float:
     """Where a number lies; missing one mean step above the largest."""
     known = ordered_values(table, name)
@@ -223,6 +231,7 @@ def known_of(table: Table, row: int) -> tuple[Any, ...]:
     return tuple(table.columns[name][row] for name in table.quasi)
 
 
+@cache
 def beliefs(table: Table, form: str) -> list[dict[Any, float]]:
     """p(t, s) of each row: its own group's shares, or those of all buckets that show its quasi-identifiers."""
     if form == "generalized":
@@ -241,6 +250,7 @@ def beliefs(table: Table, form: str) -> list[dict[Any, float]]:
     return found
 
 
+@cache
 def class_sizes(table: Table, form: str) -> list[int]:
     """Records that are published with the same quasi-identifiers as each record."""
     if form == "bucketized":

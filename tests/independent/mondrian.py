@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from .definitions import mean
@@ -18,11 +19,28 @@ TIE = 1e-10
 """Costs per row that differ by less are equal, and the first cut of them is taken."""
 
 
+@cache
 def in_order(table: Table, name: str) -> list[Any]:
     """The values that occur: as the hierarchy lists them, else sorted; missing last."""
     values = set(table.columns[name])
     known = [one for one in table.paths[name] if one in values] if name in table.paths else sorted(values - {None})
     return [*known, None] if None in values else known
+
+
+@cache
+def ranks(table: Table, name: str) -> list[int]:
+    """The place of each row's value among those that occur."""
+    return [in_order(table, name).index(value) for value in table.columns[name]]
+
+
+@cache
+def positions(table: Table, name: str) -> list[Fraction]:
+    """Where the values lie: a number at itself, missing one mean step above the largest, a category at its rank."""
+    known = [Fraction(value) for value in in_order(table, name) if name in table.numeric and value is not None]
+    if not known:
+        return list(map(Fraction, ranks(table, name)))
+    above = known[-1] + ((known[-1] - known[0]) / (len(known) - 1) if len(known) > 1 else 1)
+    return [above if value is None else Fraction(value) for value in table.columns[name]]
 
 
 @dataclass(frozen=True)
@@ -52,23 +70,14 @@ class PlainMondrian:
         return self.table.columns[name][row]
 
     def rank(self, name: str, row: int) -> int:
-        return in_order(self.table, name).index(self.value(name, row))
+        return ranks(self.table, name)[row]
 
     def position(self, name: str, row: int) -> Fraction:
-        """Where a value lies: a number at itself, missing one mean step above the largest, a category at its rank."""
-        known = [
-            Fraction(value) for value in in_order(self.table, name) if name in self.table.numeric and value is not None
-        ]
-        if not known:
-            return Fraction(self.rank(name, row))
-        if self.value(name, row) is not None:
-            return Fraction(self.value(name, row))
-        return known[-1] + ((known[-1] - known[0]) / (len(known) - 1) if len(known) > 1 else 1)
+        return positions(self.table, name)[row]
 
     def width(self, name: str, rows: Rows) -> Fraction:
         """Extent of the rows as a share of that of the table; with a hierarchy, of their lowest common node."""
-        everybody = range(self.table.n_rows)
-        if len({self.value(name, row) for row in everybody}) == 1:
+        if len(in_order(self.table, name)) == 1:
             return Fraction(0)
         if name in self.table.paths:
             domain = in_order(self.table, name)
@@ -77,8 +86,7 @@ class PlainMondrian:
                 value for value in domain if self.label(name, value, level) == self.label_of(name, rows[0], level)
             }
             return Fraction(len(inside) - 1, len(domain) - 1)
-        at = [self.position(name, row) for row in rows]
-        whole = [self.position(name, row) for row in everybody]
+        at, whole = [self.position(name, row) for row in rows], positions(self.table, name)
         return (max(at) - min(at)) / (max(whole) - min(whole))
 
     def label(self, name: str, value: Any, level: int) -> Any:
@@ -139,10 +147,11 @@ class PlainMondrian:
         if self.split == "infogain":
             return len(side) * self.bits(side)
         if self.split == "regression":
-            whole = [self.position(self.target, row) for row in range(self.table.n_rows)]
+            whole = positions(self.table, self.target)
             span = max(whole) - min(whole) or 1
             numbers = [self.position(self.target, row) / span for row in side]
-            return float(sum((number - mean(numbers)) ** 2 for number in numbers))
+            middle = mean(numbers)
+            return float(sum((number - middle) ** 2 for number in numbers))
         return float(len(side) * sum(self.loss(name, side) for name in self.table.quasi))
 
     def loss(self, name: str, side: Rows) -> Fraction:

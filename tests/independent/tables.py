@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from random import Random
 from typing import Any
 
@@ -32,9 +33,12 @@ ILL: Paths = {
 TOWNS = ["K\u00f6ln, S\u00fcd", "\u6771\u4eac", "\u0645\u062f\u064a\u0646\u0629", 'say "a"', "", " ", "{b}", "0-9"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Columns as lists (None: missing), the group of each row, and the paths of columns with a hierarchy."""
+    """Columns as lists (None: missing), the group of each row, and the paths of columns with a hierarchy.
+
+    A table is equal to itself alone, so that what a definition asks of it again and again is kept by it.
+    """
 
     columns: dict[str, list[Any]]
     group: list[int]
@@ -54,6 +58,10 @@ class Table:
 
     def groups(self) -> list[list[int]]:
         """Row numbers of each group."""
+        return self._rows_of_groups
+
+    @cached_property
+    def _rows_of_groups(self) -> list[list[int]]:
         return [[row for row, g in enumerate(self.group) if g == group] for group in range(max(self.group) + 1)]
 
     def data(self) -> Microdata:
@@ -73,7 +81,11 @@ class Table:
         )
 
     def releases(self) -> dict[str, Release]:
-        """Generalization and bucketization with these groups."""
+        """Generalization and bucketization with these groups, made once for all that look at them."""
+        return self._releases
+
+    @cached_property
+    def _releases(self) -> dict[str, Release]:
         data = self.data()
         partition = Partition(np.array(self.group, dtype=np.int32))
         buckets = (
@@ -151,8 +163,13 @@ def texts(random: Random, values: list[Any], n: int) -> list[Any]:
     return [None if how < 0.5 and random.random() < 0.3 else value for value in chosen]
 
 
-def tables(numbers: str) -> Iterator[Table]:
+@cache
+def tables(numbers: str) -> tuple[Table, ...]:
     """The random tables of one shape of numbers: of every size and grouping, with three kinds of secrets."""
+    return tuple(_drawn(numbers))
+
+
+def _drawn(numbers: str) -> Iterator[Table]:
     for seed in range(TABLES_PER_SHAPE * len(GROUPINGS)):
         random = Random(f"{numbers} {seed}")
         n = SIZES[random.choice(list(SIZES))]

@@ -98,9 +98,19 @@ class Way:
 
     def file(self, method: str, format: str) -> bytes:
         """The file of a release, changed in this way. Raises DoesNotApplyError where there is nothing to change."""
-        tables = tables_of(method)
-        content = written(tables if self.tables is None else self.tables(tables), format)
-        return content if self.content is None else self.content(content)
+        return _changed_file(self, method, format)
+
+
+@cache
+def _changed_file(way: Way, method: str, format: str) -> bytes:
+    content = unchanged(method, format) if way.tables is None else written(way.tables(tables_of(method)), format)
+    return content if way.content is None else way.content(content)
+
+
+@cache
+def unchanged(method: str, format: str) -> bytes:
+    """The file of a release as it is written."""
+    return written(tables_of(method), format)
 
 
 ALL = ("csv", "parquet", "excel")
