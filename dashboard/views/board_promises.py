@@ -10,7 +10,8 @@ import streamlit as st
 
 from anoncore import AnonymizationError, Microdata, Policy
 from anoncore.base.texts import share_text
-from anoncore.front.policy.policy import PRESETS, preset
+from anoncore.front.policy import PRESETS
+from anoncore.front.policy.policy import preset
 from anoncore.front.policy.wording import level_rules
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels
