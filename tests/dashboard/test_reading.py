@@ -134,6 +134,6 @@ def test_built_in_tables_of_a_session_are_made_only_where_so_many_rows_may_be_lo
         raise DataError(f"{what} has {n_rows} rows")
 
     monkeypatch.setattr(quotas, "require_rows", refused)
-    monkeypatch.setattr(loaded_table, "table", lambda *asked: pytest.fail("the table was made first"))
+    monkeypatch.setattr(loaded_table, "builtin_table", lambda *asked: pytest.fail("the table was made first"))
     with pytest.raises(DataError, match="A table of the session has 7000 rows"):
         state._allowed_table("census", 7_000)
