@@ -423,15 +423,18 @@ def asked_ground(data: Microdata, secret: str, promise: Sequence[Requirement]) -
 
 
 def farthest(release: Release, promise: Sequence[Requirement], cache: Cache) -> float | None:
-    """How far the farthest group is from the table, over all secrets; None where that cannot be said."""
-    largest = []
-    for name in release.data.sensitive:
-        try:
-            ground = asked_ground(release.data, name, promise)
-            largest.append(float(np.max(cache("privacy.emd", privacy.emd, name, ground))))
-        except AnonymizationError:  # its single values are not published
-            continue
-    return max(largest, default=None)
+    """How far the farthest group is from the table, over all published secrets; None where one of them cannot be told,
+    as its single values are not published.
+    """
+    secrets = [name for name in release.data.sensitive if name in release.attributes]
+    try:
+        distances = [
+            float(np.max(cache("privacy.emd", privacy.emd, name, asked_ground(release.data, name, promise))))
+            for name in secrets
+        ]
+    except AnonymizationError:
+        return None
+    return max(distances, default=None)
 
 
 def _lost(release: Release, cache: Cache) -> tuple[float, str]:

@@ -5,10 +5,23 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, ParameterError, Release, attacks, privacy, utility
+from anoncore import (
+    Exact,
+    Fragment,
+    Generalized,
+    Microdata,
+    ParameterError,
+    Partition,
+    Release,
+    attacks,
+    privacy,
+    utility,
+)
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.shared_work import kept_results
 from anoncore.base.texts import share_text
 from anoncore.measures import answer, verdict
+from anoncore.measures.answer import farthest
 from anoncore.measures.promise_marks import marks, unpromised
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, Requirement, TCloseness
 
@@ -80,6 +93,19 @@ def test_of_several_secrets_each_is_named_and_the_answer_tells_the_farthest_grou
     assert dict(found.mend.levels) == {"t": 0.34}
     loose = [one.replace(t=0.6) for one in asked]
     assert "no group is farther than 0.34 from the table" in answer([halves], loose, is_attacked=False).text
+
+
+def test_where_the_distance_of_a_secret_cannot_be_told_nothing_is_said_of_the_farthest_group() -> None:
+    """Incomes are published as ranges: that of illnesses alone would say less than there is."""
+    frame = pd.DataFrame({"age": [20] * 40 + [60] * 40, "pay": range(80), "illness": list("ab") * 40})
+    data = Microdata(frame, {"age": "quasi-identifier", "pay": "sensitive", "illness": "sensitive"})
+    halves = Partition([0] * 40 + [1] * 40)
+    age, pay = (Generalized.of_rows(data.domain[name], halves, data.codes[name]) for name in ("age", "pay"))
+    illness = Exact(data.domain["illness"], halves, data.codes["illness"])
+    release = Release(data, (Fragment("table", halves, {"age": age, "pay": pay, "illness": illness}),))
+    assert farthest(release, (), kept_results(release)) is None
+    without_pay = Release(data, (Fragment("table", halves, {"age": age, "illness": illness}),))
+    assert farthest(without_pay, (), kept_results(without_pay)) == 0.0
 
 
 def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:
