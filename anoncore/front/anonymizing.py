@@ -197,8 +197,8 @@ def _method(
     """
     by_axis = {axis: asked.threshold for asked in more if (axis := _axis(asked, data)) is not None} | dict(wanted)
     levels = {axis: float(by_axis[axis]) for axis in LEVELS if axis in by_axis}
-    meant = [asked for axis, level in levels.items() for asked in requirements_at(axis, level, data)]
-    others = [asked for asked in more if asked not in meant]
+    of_levels = [asked for axis, level in levels.items() for asked in requirements_at(axis, level, data)]
+    others = [asked for asked in more if asked not in of_levels]
     algorithm = keeping(kind.name, own, levels, others, data).replace(**own)
     instead = possible_instead(algorithm, data)
     if instead is None or any(getattr(instead, name) != getattr(algorithm, name) for name in own):

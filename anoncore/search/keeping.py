@@ -83,7 +83,8 @@ def with_level(
 def requirements_at(axis: str, value: float, data: Microdata, attribute: str | None = None) -> tuple[Requirement, ...]:
     """The requirements that a level of k, l or t stands for.
 
-    It is one, but where a t is asked of all secrets and these have different ground distances: then it is one for each.
+    A t of secrets with different ground distances is one requirement for each secret, by the distance that fits it.
+    Every other level is one requirement.
     """
     if axis == "k":
         return (KAnonymity(k=int(value)),)

@@ -312,8 +312,8 @@ def promised(promises: Sequence[Requirement], data: Microdata) -> Wishes:
     for promise in promises:
         axis = next((axis for axis, kind in LEVELS.items() if isinstance(promise, kind)), None)
         value = None if axis is None else float(getattr(promise, axis))
-        meant = () if axis is None or value is None else requirements_at(axis, value, data)
-        if axis is None or value is None or promise not in meant or not all(one in promises for one in meant):
+        of_level = () if axis is None or value is None else requirements_at(axis, value, data)
+        if axis is None or value is None or promise not in of_level or any(each not in promises for each in of_level):
             wishes = replace(wishes, more=(*wishes.more, promise))
         else:
             wishes = wishes.with_level(axis, int(value) if axis == "k" else value)

@@ -73,7 +73,8 @@ Hashed = Content | TableContent | Table | Part | Stored
 def content_difference(name: str, certified: Hashed, found: Hashed, changed: Callable[[str], str], moved: str) -> str:
     """Why a table is not the certified one, wherever it lies; empty where it is.
 
-    `changed` says it of the columns whose hash is another one, `moved` where there is no such column.
+    `changed` makes the sentence from the names of the columns whose hashes differ; `moved` is the sentence where only
+    the hash of the rows does.
     """
     if found.rows != certified.rows:
         return f"{quoted(name)} has {found.rows:,} rows, but {certified.rows:,} were certified."
